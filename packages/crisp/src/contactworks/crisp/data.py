@@ -1,0 +1,247 @@
+"""The state of a simulation, its contacts and what the solver reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Bool, Float, Int
+
+from contactworks.common.errors import ModelError, ShapeError
+
+from ._kernels.layout import BODY_STATE, CONTACT, GEOM_STATE, REPORT
+from .model import Model
+
+__all__ = ["Contacts", "Data", "Snapshot", "SolverReport"]
+
+_POINT_ROWS = 26
+
+
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """The contact points of the last solve, sorted by pair of geoms. World frame.
+
+    Attributes:
+        geom: (n, 2) indices of the two geoms.
+        position: (n, 3) point halfway between the surfaces [m], at the start of the step.
+        normal: (n, 3) unit normal from the first to the second geom.
+        gap: (n,) signed distance [m], negative is overlap.
+        impulse: (n, 3) impulse of that one step on the second geom [N s].
+    """
+
+    geom: Int[np.ndarray, "n 2"]
+    position: Float[np.ndarray, "n 3"]
+    normal: Float[np.ndarray, "n 3"]
+    gap: Float[np.ndarray, " n"]
+    impulse: Float[np.ndarray, "n 3"]
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    @property
+    def is_active(self) -> Bool[np.ndarray, " n"]:
+        """Whether the point carries an impulse, (n,)."""
+        active: np.ndarray = np.any(self.impulse != 0.0, axis=1)
+        return active
+
+
+@dataclass(frozen=True, slots=True)
+class SolverReport:
+    """How well the last step was solved.
+
+    Attributes:
+        iterations: sweeps and Newton steps of the island that took most.
+        sweeps: Gauss-Seidel sweeps among them.
+        newton: Newton steps among them.
+        islands: groups of touching bodies.
+        primal_residual: largest |Jv - z| [m/s], z the velocity that the law admits with l.
+        dual_residual: largest entry of M v - M v_f - J^T l [N s or N m s].
+        natural_residual: largest natural residual of the contact law [m/s]; what the tolerance
+            bounds.
+        converged: whether every island met its tolerance.
+        worst_natural_residual: the largest over the steps of the last call.
+        unconverged_steps: steps of the last call in which an island missed its tolerance.
+    """
+
+    iterations: int
+    sweeps: int
+    newton: int
+    islands: int
+    primal_residual: float
+    dual_residual: float
+    natural_residual: float
+    converged: bool
+    worst_natural_residual: float
+    unconverged_steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that decides how a simulation goes on. Made by ``Data.snapshot``."""
+
+    time: float
+    qpos: np.ndarray
+    qvel: np.ndarray
+    body_wrench: np.ndarray
+    pair_enabled: np.ndarray
+    contacts: np.ndarray
+    report: np.ndarray
+
+
+class Data:
+    """The state of one simulation of a model.
+
+    Attributes:
+        model: the model.
+        time: simulated time [s].
+        body_position: (body_count, 3) origins of the bodies [m], world frame.
+        body_quaternion: (body_count, 4) orientations wxyz, body to world.
+        body_twist: (body_count, 6) linear velocity of the body origin [m/s] and angular velocity
+            [rad/s], both in the world frame.
+        body_wrench: (body_count, 6) external force [N] and torque about the centre of mass [N m],
+            world frame; stays until changed.
+        pair_enabled: (body_count, body_count) whether two bodies may touch; symmetric.
+
+    ``qpos`` (nq,) holds position and quaternion wxyz of each free body, ``qvel`` (nv,) the linear
+    velocity of its origin in the world frame and its angular velocity in the body frame. After
+    writing them call ``forward`` to bring the body arrays up to date; ``step`` does it itself.
+    """
+
+    def __init__(self, model: Model) -> None:
+        n = model.body_count
+        self.model = model
+        self.time = 0.0
+        self._qpos = model.qpos0.copy()
+        self._qvel = model.qvel0.copy()
+        self.body_position = np.zeros((n, 3))
+        self.body_quaternion = np.zeros((n, 4))
+        self.body_twist = np.zeros((n, 6))
+        self.body_wrench = np.zeros((n, 6))
+        self.pair_enabled = np.ones((n, n), np.uint8)
+        for a, b in model.excluded:
+            self.pair_enabled[a, b] = self.pair_enabled[b, a] = 0
+        self._states = np.zeros(n, BODY_STATE)
+        self._geom_states = np.zeros(model.geom_count, GEOM_STATE)
+        self._report = np.zeros(1, REPORT)
+        self._velocities = tuple(np.zeros((n, 6)) for _ in range(4))
+        self._order = np.arange(model.geom_count, dtype=np.int64)
+        self._points = np.zeros((_POINT_ROWS, 7))
+        self._scratch = np.zeros((40, 3))
+        self._allocate(contacts=32 + 8 * n, pairs=32 + 4 * model.geom_count)
+        from .simulation import forward
+
+        forward(model, self)
+
+    def _allocate(self, contacts: int, pairs: int) -> None:
+        """Make room, keeping the contacts of the last step."""
+        n = self.model.body_count
+        kept = int(self._report[0]["contact_count"])
+        old = getattr(self, "_contacts", np.zeros(0, CONTACT))
+        self._contacts = np.zeros(contacts, CONTACT)
+        self._contacts[:kept] = old[:kept]
+        self._previous = np.zeros(contacts, CONTACT)
+        self._keys = np.zeros(pairs, np.int64)
+        self._integers = (
+            np.zeros(n + 2, np.int64),  # parent
+            np.zeros(n + 2, np.int64),  # first body of an island
+            np.zeros(n + 2, np.int64),  # bodies by island
+            np.zeros(n + 2, np.int64),  # first contact of an island
+            np.zeros(contacts, np.int64),  # contacts by island
+            np.zeros(n + 2, np.int64),  # body to its number in the island
+        )
+        self._used = np.zeros(contacts, np.uint8)
+
+    @property
+    def qpos(self) -> Float[np.ndarray, " nq"]:
+        """Position coordinates, (nq,)."""
+        return self._qpos
+
+    @qpos.setter
+    def qpos(self, value: npt.ArrayLike) -> None:
+        self._qpos[:] = _checked(value, self._qpos.shape, "Data.qpos")
+
+    @property
+    def qvel(self) -> Float[np.ndarray, " nv"]:
+        """Velocity coordinates, (nv,)."""
+        return self._qvel
+
+    @qvel.setter
+    def qvel(self, value: npt.ArrayLike) -> None:
+        self._qvel[:] = _checked(value, self._qvel.shape, "Data.qvel")
+
+    @property
+    def contacts(self) -> Contacts:
+        """The contact points of the last solve, as copies."""
+        rows = self._contacts[: int(self._report[0]["contact_count"])]
+        return Contacts(
+            geom=np.stack([rows["geom_a"], rows["geom_b"]], axis=1),
+            position=rows["position"].copy(),
+            normal=rows["frame"][:, 0].copy(),
+            gap=rows["gap"].copy(),
+            impulse=rows["impulse_world"].copy(),
+        )
+
+    @property
+    def solver(self) -> SolverReport:
+        """How well the last step was solved."""
+        report = self._report[0]
+        return SolverReport(
+            iterations=int(report["sweeps"] + report["newton"]),
+            sweeps=int(report["sweeps"]),
+            newton=int(report["newton"]),
+            islands=int(report["island_count"]),
+            primal_residual=float(report["primal"]),
+            dual_residual=float(report["dual"]),
+            natural_residual=float(report["natural"]),
+            converged=bool(report["converged"]),
+            worst_natural_residual=float(report["worst_natural"]),
+            unconverged_steps=int(report["unconverged_steps"]),
+        )
+
+    def snapshot(self) -> Snapshot:
+        """Return all that decides how the simulation goes on, warm start included."""
+        count = int(self._report[0]["contact_count"])
+        return Snapshot(
+            self.time,
+            self._qpos.copy(),
+            self._qvel.copy(),
+            self.body_wrench.copy(),
+            self.pair_enabled.copy(),
+            self._contacts[:count].copy(),
+            self._report.copy(),
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of the same model; what follows is bitwise what followed then.
+
+        Raises:
+            ModelError: the snapshot belongs to a model of another size.
+        """
+        if snapshot.qpos.shape != self._qpos.shape:
+            raise ModelError(
+                f"Data.restore: the snapshot has nq {len(snapshot.qpos)}, the model {self.model.nq}"
+            )
+        from .simulation import forward
+
+        self.time = snapshot.time
+        self._qpos[:] = snapshot.qpos
+        self._qvel[:] = snapshot.qvel
+        self.body_wrench[:] = snapshot.body_wrench
+        self.pair_enabled[:] = snapshot.pair_enabled
+        count = len(snapshot.contacts)
+        if count > len(self._contacts):
+            self._report[0]["contact_count"] = 0
+            self._allocate(2 * count, len(self._keys))
+        self._contacts[:count] = snapshot.contacts
+        self._report[:] = snapshot.report
+        forward(self.model, self)
+
+
+def _checked(value: npt.ArrayLike, shape: tuple[int, ...], where: str) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if array.shape != shape:
+        raise ShapeError(f"{where}: got shape {array.shape}, expected {shape}")
+    if not np.all(np.isfinite(array)):
+        raise ModelError(f"{where}: got a value that is not finite")
+    return array
