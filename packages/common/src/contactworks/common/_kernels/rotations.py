@@ -63,3 +63,24 @@ def rotate(w, x, y, z, vx, vy, vz):
         vy + w * ty + z * tx - x * tz,
         vz + w * tz + x * ty - y * tx,
     )
+
+
+@kernel
+def rotate_inverse(w, x, y, z, vx, vy, vz):
+    """Return the vector v rotated by the inverse of a unit quaternion."""
+    return rotate(w, -x, -y, -z, vx, vy, vz)
+
+
+@kernel
+def quaternion_log(w, x, y, z):
+    """Return the rotation vector [rad] of a unit quaternion, at most pi long (the short way)."""
+    sine2 = x * x + y * y + z * z
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    if sine2 < 1e-8:
+        # Series of 2 atan2(s, w) / s; the next term is below 1e-16.
+        scale = (2.0 - 2.0 * sine2 / (3.0 * w * w)) / w
+    else:
+        sine = math.sqrt(sine2)
+        scale = 2.0 * math.atan2(sine, w) / sine
+    return scale * x, scale * y, scale * z

@@ -164,10 +164,11 @@ def canal_island(
 ):
     """Solve the island to the tolerance; return (residual, Newton steps).
 
-    ``control`` is (tolerance, first penalty, growth, Newton limit). Impulses and velocities end at
-    the best iterate seen, the starting one included.
+    ``control`` is (tolerance, goal, first penalty, growth, Newton limit): the solve goes on to the
+    goal while it gains, and may end between goal and tolerance. Impulses and velocities end at the
+    best iterate seen, the starting one included.
     """
-    tolerance, penalty, growth, limit = control
+    tolerance, target, penalty, growth, limit = control
     y, saved = work
     n = island.shape[0]
     adjacent = np.zeros((n, n), np.uint8)
@@ -192,7 +193,7 @@ def canal_island(
     best = island_residual(contacts, members, velocity)
     residual = best
     newton = 0
-    while newton < limit and best > tolerance:
+    while newton < limit and best > target:
         for body in island:
             for k in range(6):
                 saved[body, k] = velocity[body, k]
@@ -201,7 +202,7 @@ def canal_island(
         norm, largest = _newton_residual(
             contacts, members, island, bodies, states, free_velocity, velocity, y
         )
-        goal = max(0.02 * tolerance, min(0.1 * residual, 1e-3))
+        goal = max(0.02 * target, min(0.1 * residual, 1e-3))
         inner = 0
         solved = largest <= goal
         while not solved and inner < _INNER_LIMIT and newton < limit:
@@ -248,6 +249,8 @@ def canal_island(
                     contact.multiplier[k] = contact.trial[k]
             velocity_from_impulses(contacts, members, island, free_velocity, velocity)
             residual = island_residual(contacts, members, velocity)
+            if best <= tolerance and residual > 0.5 * best:
+                limit = newton  # rounding: no gain any more
             if residual < best:
                 best = residual
                 for index in members:
@@ -259,6 +262,8 @@ def canal_island(
             if inner == 0:
                 newton += 1  # a pass without a Newton step still counts, so that the loop ends
         else:
+            if best <= tolerance:
+                break
             for body in island:
                 for k in range(6):
                     velocity[body, k] = saved[body, k]

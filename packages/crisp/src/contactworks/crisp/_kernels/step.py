@@ -20,7 +20,11 @@ from .layout import BAD_SOLUTION, BAD_STATE, OK, SOLVER_HYBRID
 from .rows import build_row, warm_start
 from .sweep import island_residual, sweep_island, velocity_from_impulses
 
+_FEW_BODIES = 10
 _SMALL_ISLAND = 4
+_OVERSOLVE = 0.01
+_REST_SPEED = 1e-10  # m/s
+_ROUNDING = 1e-15
 _MASS_RATIO = 30.0
 
 
@@ -235,37 +239,99 @@ def find_islands(bodies, contacts, count, parent, body_start, body_list, start, 
 
 
 @kernel
-def _solve_island(contacts, members, island, bodies, states, free, velocity, work, local, settings):
-    """Solve one island by the chosen method; return (residual, tolerance, sweeps, Newton)."""
-    n = island.shape[0]
-    tolerance = settings.tolerance
-    if tolerance <= 0.0:
-        tolerance = 1e-10 if n <= 10 else 1e-8
-    velocity_from_impulses(contacts, members, island, free, velocity)
-    residual = island_residual(contacts, members, velocity)
-    if residual <= tolerance:
-        return residual, tolerance, 0, 0
+def _come_to_rest(contacts, members, island, bodies, velocity, work, tolerance):
+    """Set the velocities of an island to zero if they are below what the solver resolves.
+
+    Only where the contact law then still holds to the tolerance; the impulses stay. Otherwise
+    rounding noise of resting bodies would be integrated, and grow where a rest is unstable.
+    Returns whether the island rests.
+    """
+    speed = min(_REST_SPEED, tolerance)
+    for body in island:
+        radius = bodies[body].radius
+        for k in range(3):
+            if abs(velocity[body, k]) > speed or abs(velocity[body, 3 + k]) * radius > speed:
+                return False
+    for index in members:  # fixed bodies too, whose velocity is zero already
+        contact = contacts[index]
+        for k in range(6):
+            work[contact.body_a, k] = 0.0
+            work[contact.body_b, k] = 0.0
+    if island_residual(contacts, members, work) > tolerance:
+        return False
+    for body in island:
+        for k in range(6):
+            velocity[body, k] = 0.0
+    return True
+
+
+@kernel
+def _rounding_floor(contacts, members):
+    """Return the residual below which rounding of the velocity updates hides the law [m/s]."""
+    worst = 0.0
+    for index in members:
+        contact = contacts[index]
+        worst = max(worst, contact.delassus[0] * contact.impulse[0])
+    return _ROUNDING * worst
+
+
+@kernel
+def _is_stiff(island, bodies):
+    """Return whether Newton should come first: few bodies, or masses far apart."""
     heaviest = 0.0
     lightest = math.inf
     for body in island:
         heaviest = max(heaviest, bodies[body].mass)
         lightest = min(lightest, bodies[body].mass)
-    stiff = n <= _SMALL_ISLAND or heaviest > _MASS_RATIO * lightest
+    return island.shape[0] <= _SMALL_ISLAND or heaviest > _MASS_RATIO * lightest
+
+
+@kernel
+def _solve_island(contacts, members, island, bodies, states, free, velocity, work, local, settings):
+    """Solve one island by the chosen method; return (residual, converged, sweeps, Newton)."""
+    few = island.shape[0] <= _FEW_BODIES
+    tolerance = settings.tolerance
+    if tolerance <= 0.0:
+        tolerance = 1e-10 if few else 1e-8
+    # Small islands are solved well below the tolerance: it costs them one Newton step, and errors
+    # of the tolerance's size would add up from step to step, e.g. at the very limit of friction.
+    target = _OVERSOLVE * tolerance if few else tolerance
+    velocity_from_impulses(contacts, members, island, free, velocity)
+    residual = island_residual(contacts, members, velocity)
+    if residual <= tolerance and _come_to_rest(
+        contacts, members, island, bodies, velocity, work[0], tolerance
+    ):
+        return residual, True, 0, 0
     sweeps = 0
-    if settings.solver == SOLVER_HYBRID:
-        limit = min(settings.max_sweeps, 3) if stiff else settings.max_sweeps
-        residual, sweeps = sweep_island(
-            contacts, members, island, free, velocity, work, tolerance, limit
-        )
     newton = 0
-    if residual > tolerance:
-        control = (tolerance, 1e3, 10.0, settings.max_newton)
-        if not stiff:
-            control = (tolerance, 30.0, 3.0, settings.max_newton)
+    # Newton first where islands are small or stiff: sweeps would leave lateral forces there that
+    # oppose each other and use up friction. Otherwise sweeps first, since Newton needs an active
+    # set that is nearly right. If that does not do, both in turn.
+    sweeps_first = settings.solver == SOLVER_HYBRID and not _is_stiff(island, bodies)
+    control = (tolerance, target, 1e3, 10.0, settings.max_newton)
+    if sweeps_first:
+        control = (tolerance, target, 30.0, 3.0, settings.max_newton)
+    if residual > target and sweeps_first:
+        residual, sweeps = sweep_island(
+            contacts, members, island, free, velocity, work, target, settings.max_sweeps
+        )
+    if residual > target:
         residual, newton = canal_island(
             contacts, members, island, bodies, states, free, velocity, work, local, control
         )
-    return residual, tolerance, sweeps, newton
+    tolerance = max(tolerance, _rounding_floor(contacts, members))
+    if residual > tolerance and settings.solver == SOLVER_HYBRID and not sweeps_first:
+        residual, sweeps = sweep_island(
+            contacts, members, island, free, velocity, work, target, settings.max_sweeps
+        )
+        control = (tolerance, target, 30.0, 3.0, settings.max_newton)
+        if residual > target:
+            residual, more = canal_island(
+                contacts, members, island, bodies, states, free, velocity, work, local, control
+            )
+            newton += more
+    _come_to_rest(contacts, members, island, bodies, velocity, work[0], tolerance)
+    return residual, residual <= tolerance, sweeps, newton
 
 
 @kernel
@@ -308,7 +374,7 @@ def _solve(bodies, contacts, count, states, settings, report, velocities, intege
         for k in range(6):
             velocity[i, k] = free[i, k]
     for k in range(islands):
-        residual, tolerance, sweeps, newton = _solve_island(
+        _, converged, sweeps, newton = _solve_island(
             contacts,
             members[start[k] : start[k + 1]],
             body_list[body_start[k] : body_start[k + 1]],
@@ -322,7 +388,7 @@ def _solve(bodies, contacts, count, states, settings, report, velocities, intege
         )
         report.sweeps = max(report.sweeps, sweeps)
         report.newton = max(report.newton, newton)
-        if not residual <= tolerance:
+        if not converged:
             report.converged = 0
     report.primal = 0.0
     report.natural = 0.0

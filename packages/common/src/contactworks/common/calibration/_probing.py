@@ -1,0 +1,241 @@
+"""Probes of a loss around a point: noise, curvature along lines, Hessian; in coordinates [0, 1]^d.
+
+A curvature comes from steps to both sides; where the box leaves no room on one side, from the other
+alone.  There the gradient counts too: a minimum that is pressed against a bound is a known value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+
+from contactworks.common.calibration.evaluation import Ledger
+from contactworks.common.calibration.history import Status
+
+__all__ = ["Prober"]
+
+_SMALLEST_STEP = 1e-4
+_LARGEST_STEP = 0.5
+_USABLE_SHARE = 0.1  # a side with less room than this share of the step is not probed
+_ROUNDS = 6
+_NOISE_SPACING = 2e-3
+_NOISE_OFFSET = 1e-2
+_LOCAL_STEP = 1e-2
+_RISE_STEP = 0.05
+
+
+class Prober:
+    """Evaluates probes around a centre.
+
+    Args:
+        ledger: does the evaluations.
+        centre: coordinates (d,).
+        use_residuals: evaluate residuals rather than the loss.
+
+    Attributes:
+        loss: loss at the centre.
+        lowest: lowest loss of all probes.
+        largest_rise: largest rise of the loss found at a step of at most 0.05, or, from a longer
+            step, what a parabola gives there.
+        evaluations: evaluations so far.
+        residual_count: number of residuals; zero without.
+    """
+
+    def __init__(
+        self, ledger: Ledger, centre: Float[np.ndarray, d], *, use_residuals: bool
+    ) -> None:
+        self._ledger = ledger
+        self._centre = np.array(centre, dtype=np.float64)
+        self._use_residuals = use_residuals
+        self._vectors: dict[bytes, np.ndarray] = {}
+        self.evaluations = 0
+        self.residual_count = 0
+        self.largest_rise = 0.0
+        self.lowest = np.inf
+        self.loss = float(self.losses(self._centre[None])[0])
+
+    def losses(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, n]:
+        """Return losses (n,) at coordinates (n, d), NaN where the candidate failed."""
+        points = np.clip(points, 0.0, 1.0)
+        kind = "residuals" if self._use_residuals else "loss"
+        generation = self._ledger.evaluate(points, kind)  # type: ignore[arg-type]
+        self.evaluations += len(points)
+        if generation.outputs is not None:
+            self.residual_count = generation.outputs.shape[1]
+            for point, row in zip(points, generation.outputs, strict=True):
+                self._vectors[point.tobytes()] = row
+        losses = np.where(generation.status == Status.OK, generation.loss, np.nan)
+        if np.isfinite(losses).any():
+            self.lowest = min(self.lowest, float(np.nanmin(losses)))
+        return losses
+
+    def noise(self) -> float:
+        """Return the numerical noise of the loss near the centre (standard deviation).
+
+        Two short lines of seven evenly spaced points, off the centre because a loss often has a
+        kink there.  Fourth differences of a smooth loss vanish, of independent noise they have 70
+        times its variance.
+
+        Source: J. J. More, S. M. Wild, "Estimating computational noise", SIAM J. Sci. Comput. 33
+            (2011) 1292-1314; with the median over the differences, against kinks.
+        """
+        inward = np.where(self._centre > 0.5, -1.0, 1.0)
+        other = inward * np.where(np.arange(inward.size) % 2 == 0, 1.0, 0.5)
+        reach = _NOISE_OFFSET + _NOISE_SPACING * np.arange(7.0)
+        lines = [self._centre + reach[:, None] * direction for direction in (inward, other)]
+        found = []
+        for losses in np.split(self.losses(np.concatenate(lines)), len(lines)):
+            found.append(np.abs(np.diff(losses, n=4)))
+        differences = np.concatenate(found)
+        differences = differences[np.isfinite(differences)]
+        if differences.size == 0:
+            return 0.0
+        return float(np.median(differences) / (0.6745 * np.sqrt(70.0)))
+
+    def curvatures(
+        self,
+        directions: Float[np.ndarray, "k d"],
+        steps: Float[np.ndarray, k],
+        threshold: Callable[[], float],
+        noise: float,
+    ) -> tuple[Float[np.ndarray, k], Float[np.ndarray, k]]:
+        """Return curvatures (k,) along directions, and the steps (k,) at which they were taken.
+
+        Steps are changed until the loss rises by about three thresholds, or until the box ends.
+        """
+        steps = steps.copy()
+        curvature = np.full(steps.size, np.nan)
+        open_ones = np.arange(steps.size)
+        limit = _LARGEST_STEP / np.abs(directions).max(axis=1)
+        wanted = np.clip(steps, _SMALLEST_STEP, limit)
+        for _ in range(_ROUNDS):
+            used, most = wanted[open_ones], limit[open_ones]
+            found = self._along(directions[open_ones], used, noise)
+            curvature[open_ones], steps[open_ones] = found, used
+            rise = 0.5 * found * used**2
+            self._note_rise(rise * np.minimum(1.0, (_RISE_STEP / used) ** 2))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                factor = np.sqrt(3.0 * threshold() / rise)
+            factor = np.where(np.isnan(found), 0.3, np.where(rise > 0.0, factor, 10.0))
+            wanted[open_ones] = np.clip(used * np.clip(factor, 0.1, 10.0), _SMALLEST_STEP, most)
+            open_ones = open_ones[np.abs(np.log(wanted[open_ones] / used)) > np.log(1.8)]
+            if open_ones.size == 0:
+                break
+        return curvature, steps
+
+    def hessian(
+        self, axes: Float[np.ndarray, d], steps: Float[np.ndarray, d]
+    ) -> Float[np.ndarray, "d d"]:
+        """Return the Hessian (d, d) from curvatures along the axes and along their diagonals."""
+        d = steps.size
+        first, second = np.triu_indices(d, 1)
+        hessian = np.diag(axes)
+        if first.size == 0:
+            return hessian
+        rows = np.zeros((2, first.size, d))
+        pairs = np.arange(first.size)
+        for k, sign in enumerate((1.0, -1.0)):
+            rows[k, pairs, first] = steps[first]
+            rows[k, pairs, second] = sign * steps[second]
+        room = np.minimum(self._room(rows[0]), self._room(-rows[0]))
+        other = np.minimum(self._room(rows[1]), self._room(-rows[1]))
+        sign = np.where(np.minimum(room, 1.0) >= np.minimum(other, 1.0), 1.0, -1.0)
+        chosen = np.where(sign[:, None] > 0.0, rows[0], rows[1])
+        along = self._along(chosen, np.ones(first.size), 0.0)
+        scaled = axes * steps**2
+        mixed = sign * 0.5 * (along - scaled[first] - scaled[second])
+        mixed = np.where(np.isfinite(mixed), mixed, 0.0) / (steps[first] * steps[second])
+        hessian[first, second] = hessian[second, first] = mixed
+        return hessian
+
+    def refine(
+        self,
+        eigenvalues: Float[np.ndarray, d],
+        eigenvectors: Float[np.ndarray, "d d"],
+        threshold: Callable[[], float],
+        noise: float,
+    ) -> Float[np.ndarray, d]:
+        """Return curvatures (d,) measured along the principal directions themselves.
+
+        Small eigenvalues of a difference Hessian are mostly its error.  Where the step is long, a
+        bent valley would pass for curvature, so a short step, extrapolated to zero, is taken too;
+        if it is sure enough and gives much less, it counts.
+        """
+        directions = eigenvectors.T
+        with np.errstate(divide="ignore"):
+            guess = np.sqrt(6.0 * threshold() / np.maximum(eigenvalues, 0.0))
+        steps = np.minimum(guess, _LARGEST_STEP)
+        values, steps = self.curvatures(directions, steps, threshold, noise)
+        values = np.where(np.isnan(values), eigenvalues, values)
+        long = np.flatnonzero((steps > 2.0 * _LOCAL_STEP) & (values > 0.0))
+        if long.size:
+            at = np.full(long.size, _LOCAL_STEP)
+            whole = self._along(directions[long], at, 0.0)
+            half = self._along(directions[long], 0.5 * at, 0.0)
+            local = (4.0 * half - whole) / 3.0
+            sure = 40.0 * noise / _LOCAL_STEP**2 < 0.25 * values[long]
+            less = np.isfinite(local) & sure & (local < 0.3 * values[long])
+            values[long] = np.where(less, local, values[long])
+        return values
+
+    def jacobian(self, steps: Float[np.ndarray, d]) -> Float[np.ndarray, "m d"]:
+        """Return the derivatives (m, d) of the residuals, from probes at the given steps."""
+        here = self._vectors[self._centre.tobytes()]
+        columns = []
+        for i, step in enumerate(steps):
+            sides = []
+            for sign in (1.0, -1.0):
+                direction = np.zeros(steps.size)
+                direction[i] = sign
+                reach = min(step, float(self._room(direction[None])[0]))
+                point = np.clip(self._centre + reach * direction, 0.0, 1.0)
+                row = self._vectors.get(point.tobytes())
+                if row is not None and np.isfinite(row).all() and reach > 0.0:
+                    sides.append((sign * reach, row))
+            if len(sides) == 2:
+                columns.append((sides[0][1] - sides[1][1]) / (sides[0][0] - sides[1][0]))
+            elif sides:
+                columns.append((sides[0][1] - here) / sides[0][0])
+            else:
+                columns.append(np.zeros(here.size))
+        return np.stack(columns, axis=1)
+
+    def _note_rise(self, rises: np.ndarray) -> None:
+        finite = rises[np.isfinite(rises)]
+        if finite.size:
+            self.largest_rise = max(self.largest_rise, float(finite.max()))
+
+    def _room(self, directions: np.ndarray) -> np.ndarray:
+        """Return how far (k,) each direction goes from the centre to the end of the box."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.where(directions > 0.0, 1.0 - self._centre, -self._centre) / directions
+        return np.where(directions == 0.0, np.inf, ends).min(axis=1)
+
+    def _along(self, directions: np.ndarray, steps: np.ndarray, noise: float) -> np.ndarray:
+        """Return curvatures (k,) along directions (k, d) at steps (k,); NaN where no probe worked.
+
+        A curvature below twice its error from noise counts as none.
+        """
+        plus = np.minimum(steps, self._room(directions))
+        minus = np.minimum(steps, self._room(-directions))
+        points = np.concatenate(
+            [self._centre + plus[:, None] * directions, self._centre - minus[:, None] * directions]
+        )
+        usable = np.concatenate([plus, minus]) >= _USABLE_SHARE * np.tile(steps, 2)
+        rises = np.full(usable.size, np.nan)
+        if usable.any():
+            rises[usable] = self.losses(points[usable]) - self.loss
+        up, down = np.split(rises, 2)
+        both, only_up = np.isfinite(up) & np.isfinite(down), np.isfinite(up)
+        plus, minus = np.maximum(plus, 1e-300), np.maximum(minus, 1e-300)
+        with np.errstate(invalid="ignore", over="ignore"):
+            two = 2.0 * (up / plus + down / minus) / (plus + minus)
+            spread = 1.0 / plus**2 + 1.0 / minus**2 + (1.0 / plus + 1.0 / minus) ** 2
+            two_error = 2.0 * noise / (plus + minus) * np.sqrt(spread)
+            one = 2.0 * np.where(only_up, up / plus**2, down / minus**2)
+            one_error = 2.0 * np.sqrt(2.0) * noise / np.where(only_up, plus, minus) ** 2
+        curvature = np.where(both, two, one)
+        error = np.where(both, two_error, one_error)
+        return np.where(np.abs(curvature) < 2.0 * error, 0.0, curvature)

@@ -1,0 +1,1 @@
+"""Implementations of :class:`contactworks.common.engine.Engine`; found by name, see ``load``."""

@@ -1,0 +1,227 @@
+"""Loading, cleaning and converting triangle meshes."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Float, Int
+
+from contactworks.common.errors import FileFormatError, GeometryError
+from contactworks.common.geometry._checks import finite_array, index_array, positive_scalar
+from contactworks.common.geometry._mesh_topology import body_labels, consistent_faces
+from contactworks.common.geometry.mesh_checks import (
+    check_mesh,
+    face_volumes,
+    zero_area_faces,
+)
+from contactworks.common.geometry.polyhedra import Mesh, require_indices_in_range
+
+if TYPE_CHECKING:
+    import trimesh
+
+__all__ = [
+    "MESH_SUFFIXES",
+    "UNITS",
+    "Mesh",
+    "clean_mesh",
+    "from_trimesh",
+    "load_mesh",
+    "split_bodies",
+    "to_trimesh",
+]
+
+_LOG = logging.getLogger(__name__)
+
+#: File types that :func:`load_mesh` reads.
+MESH_SUFFIXES = (".stl", ".obj", ".ply", ".off")
+
+#: Length of each unit [m].
+UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "um": 1e-6, "in": 0.0254, "ft": 0.3048}
+
+
+def load_mesh(
+    path: str | os.PathLike[str],
+    *,
+    unit: str = "m",
+    scale: float = 1.0,
+    merge_tolerance: float = 0.0,
+    drop_degenerate: bool = False,
+    fix_orientation: bool = False,
+    solid: bool = False,
+) -> Mesh:
+    """Return the triangle mesh in a file, in metres.
+
+    Vertices at one place are merged (an STL file repeats them for every face).  Nothing else is
+    changed unless asked for.  All groups of a file make one mesh.
+
+    Args:
+        path: an STL, OBJ, PLY or OFF file.
+        unit: unit of the file's numbers: m, dm, cm, mm, um, in or ft.
+        scale: further factor, above 0.
+        merge_tolerance: vertices nearer than this [m] along each axis are merged too.
+        drop_degenerate: remove faces without area instead of refusing them; the number is logged.
+        fix_orientation: turn faces so that they agree and point outwards; the number is logged.
+        solid: refuse a mesh that does not enclose a volume with its faces pointing outwards.
+
+    Raises:
+        FileFormatError: a file that is missing, of another type, unreadable, or holds no triangles;
+            names the file.
+        GeometryError: a mesh that is refused, or an argument out of range; names the file.
+    """
+    source = Path(path)
+    if unit not in UNITS:
+        raise GeometryError(f"unit: got {unit!r}, expected one of {', '.join(UNITS)}")
+    factor = UNITS[unit] * positive_scalar(scale, "scale")
+    vertices, faces = _read(source)
+    try:
+        mesh = clean_mesh(
+            vertices * factor,
+            faces,
+            merge_tolerance=merge_tolerance,
+            drop_degenerate=drop_degenerate,
+            fix_orientation=fix_orientation,
+            solid=solid,
+        )
+    except GeometryError as error:
+        raise GeometryError(f"{source}: {error}") from error
+    bodies = int(body_labels(mesh.faces, len(mesh.vertices)).max()) + 1
+    if bodies > 1:
+        _LOG.info("%s: holds %d disconnected bodies", source, bodies)
+    return mesh
+
+
+def clean_mesh(
+    vertices: Float[npt.ArrayLike, "n 3"],
+    faces: Int[npt.ArrayLike, "m 3"],
+    *,
+    merge_tolerance: float = 0.0,
+    drop_degenerate: bool = False,
+    fix_orientation: bool = False,
+    solid: bool = False,
+) -> Mesh:
+    """Return a mesh with vertices at one place merged and unused vertices removed.
+
+    Args:
+        vertices: points (n, 3) [m].
+        faces: vertex indices (m, 3).
+        merge_tolerance: vertices nearer than this [m] along each axis are merged too.
+        drop_degenerate: remove faces without area instead of refusing them; the number is logged.
+        fix_orientation: turn faces so that they agree and point outwards; the number is logged.
+        solid: refuse a mesh that does not enclose a volume with its faces pointing outwards.
+
+    Raises:
+        ShapeError: arrays of another shape.
+        GeometryError: empty, NaN, an index out of range, a face without area, or (``solid``) what
+            keeps the mesh from enclosing a volume.
+    """
+    points = finite_array(vertices, "Mesh.vertices", (None, 3), minimum_rows=3)
+    triangles = index_array(faces, "Mesh.faces", columns=3)
+    require_indices_in_range(triangles, len(points))
+    points, triangles = _merged(points, triangles, merge_tolerance)
+    if drop_degenerate:
+        flat = zero_area_faces(points, triangles)
+        if flat.size:
+            _LOG.warning("removed %d of %d faces without area", flat.size, len(triangles))
+            triangles = np.delete(triangles, flat, axis=0)
+    if fix_orientation and len(triangles):
+        triangles = _oriented(points, triangles)
+    used, compact = np.unique(triangles, return_inverse=True)
+    mesh = Mesh(points[used], compact.reshape(-1, 3))
+    if solid:
+        problems = check_mesh(mesh.vertices, mesh.faces).problems()
+        if problems:
+            raise GeometryError(f"mesh: {'; '.join(problems)}")
+    return mesh
+
+
+def split_bodies(mesh: Mesh) -> tuple[Mesh, ...]:
+    """Return the connected bodies of a mesh, in the order of their first faces."""
+    labels = body_labels(mesh.faces, len(mesh.vertices))
+    bodies = []
+    for label in range(int(labels.max()) + 1):
+        used, faces = np.unique(mesh.faces[labels == label], return_inverse=True)
+        bodies.append(Mesh(mesh.vertices[used], faces.reshape(-1, 3)))
+    return tuple(bodies)
+
+
+def from_trimesh(mesh: trimesh.Trimesh) -> Mesh:
+    """Return a trimesh object as a mesh; its vertices and faces are taken as they are [m]."""
+    return Mesh(mesh.vertices, mesh.faces)
+
+
+def to_trimesh(mesh: Mesh) -> trimesh.Trimesh:
+    """Return a mesh as a trimesh object; vertices and faces keep their order."""
+    import trimesh
+
+    # Without processing: trimesh would merge vertices closer than 1e-8 m.
+    return trimesh.Trimesh(np.array(mesh.vertices), np.array(mesh.faces), process=False)
+
+
+def _read(source: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vertices (n, 3) and the faces (m, 3) in a file, as they stand there."""
+    import trimesh
+
+    if source.suffix.lower() not in MESH_SUFFIXES:
+        raise FileFormatError(
+            f"{source}: got file type {source.suffix!r}, expected {', '.join(MESH_SUFFIXES)}"
+        )
+    if not source.is_file():
+        raise FileFormatError(f"{source}: no such file")
+    try:
+        loaded: Any = trimesh.load(source, process=False, force="mesh", skip_materials=True)
+        vertices = np.asarray(loaded.vertices, dtype=np.float64)
+        faces = np.asarray(loaded.faces)
+    except Exception as error:  # the readers of trimesh raise whatever they run into
+        raise FileFormatError(
+            f"{source}: cannot be read as a mesh ({type(error).__name__}: {error})"
+        ) from error
+    if vertices.size == 0 or faces.size == 0:
+        raise FileFormatError(
+            f"{source}: holds no triangles that can be read (empty, cut short, or only points?)"
+        )
+    return vertices, faces
+
+
+def _merged(
+    points: np.ndarray, faces: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Merge vertices at one place; the first of them stands for all."""
+    if not 0.0 <= tolerance < np.inf:
+        raise GeometryError(f"merge_tolerance: got {tolerance}, expected 0 or a length in metres")
+    _, first, inverse = np.unique(points + 0.0, axis=0, return_index=True, return_inverse=True)
+    representative = first[inverse.reshape(-1)]
+    if tolerance > 0.0:
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+        from scipy.spatial import cKDTree
+
+        pairs = cKDTree(points).query_pairs(tolerance, p=np.inf, output_type="ndarray")
+        graph = coo_matrix(
+            (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points), len(points))
+        )
+        labels = connected_components(graph, directed=False)[1]
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        representative = first[inverse]
+    return points, representative[faces]
+
+
+def _oriented(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Return the faces turned so that they agree and that closed bodies point outwards."""
+    result = consistent_faces(faces)
+    labels = body_labels(result, len(points))
+    volumes = np.bincount(labels, weights=face_volumes(points, result))
+    turned_round = volumes < 0.0
+    # Cavities keep their sense: only bodies that lie in no other are made positive.
+    kept = set(np.flatnonzero(turned_round)) - set(check_mesh(points, result).inverted_bodies)
+    turned_round[list(kept)] = False
+    is_turned = turned_round[labels]
+    result[is_turned] = result[is_turned][:, ::-1]
+    changed = int((result != faces).any(axis=1).sum())
+    if changed:
+        _LOG.warning("turned %d of %d faces to point outwards", changed, len(faces))
+    return result

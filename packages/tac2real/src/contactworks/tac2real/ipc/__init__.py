@@ -1,0 +1,1 @@
+"""Incremental potential contact: at this point its elastic part."""

@@ -1,0 +1,1 @@
+"""Taichi kernels; importing a module in here imports Taichi."""

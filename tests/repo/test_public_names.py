@@ -1,0 +1,87 @@
+"""Every public name is documented: by a docstring, and in docs/reference."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("common", "crisp", "clash", "tac2real")
+
+
+def public_modules() -> list[str]:
+    """Return the modules that have no underscore in their path and state ``__all__``."""
+    names: list[str] = []
+    for package in PACKAGES:
+        root = importlib.import_module(f"contactworks.{package}")
+        names.append(root.__name__)
+        walk = pkgutil.walk_packages(root.__path__, prefix=f"{root.__name__}.")
+        names += [m.name for m in walk if "._" not in m.name and not m.name.endswith(".cli")]
+    return names
+
+
+def documented(module: ModuleType, name: str) -> bool:
+    """Return whether ``module.name`` explains itself; plain constants are explained in place."""
+    value = getattr(module, name)
+    if inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value):
+        text = value.__dict__.get("__doc__") if inspect.isclass(value) else value.__doc__
+        # A dataclass without a docstring is given its own signature as one.
+        return bool(text and text.strip()) and not str(text).startswith(f"{name}(")
+    return True
+
+
+@pytest.mark.parametrize("module_name", public_modules())
+def test_public_names_exist_and_have_docstrings(module_name: str) -> None:
+    module = importlib.import_module(module_name)
+    assert (module.__doc__ or "").strip(), f"{module_name} has no docstring"
+    names = list(getattr(module, "__all__", []))
+    assert len(names) == len(set(names)), f"{module_name}.__all__ repeats a name"
+    absent = [name for name in names if not hasattr(module, name)]
+    assert not absent, f"{module_name}.__all__ promises {absent}"
+    silent = [name for name in names if not documented(module, name)]
+    assert not silent, f"{module_name}: no docstring of its own: {silent}"
+
+
+@pytest.mark.parametrize("module_name", public_modules())
+def test_methods_of_public_classes_have_docstrings(module_name: str) -> None:
+    module = importlib.import_module(module_name)
+    silent = []
+    for name in getattr(module, "__all__", []):
+        value = getattr(module, name)
+        if not inspect.isclass(value):
+            continue
+        for attribute, member in vars(value).items():
+            routine = member.fget if isinstance(member, property) else member
+            routine = getattr(routine, "__func__", routine)
+            if attribute.startswith("_") or not inspect.isfunction(routine):
+                continue
+            if not inspect.getdoc(getattr(value, attribute)):
+                silent.append(f"{name}.{attribute}")
+    assert not silent, f"{module_name}: no docstring: {silent}"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_reference_lists_every_public_name(package: str) -> None:
+    """A name counts as listed when it stands alone on a line of the package's pages."""
+    pages = sorted((ROOT / "docs" / "reference").glob(f"{package}*.md"))
+    listed = listed_names("\n".join(page.read_text(encoding="utf-8") for page in pages))
+    missing = []
+    for module_name in public_modules():
+        if module_name.split(".")[1] != package:
+            continue
+        module = importlib.import_module(module_name)
+        for name in getattr(module, "__all__", []):
+            if not inspect.ismodule(getattr(module, name)) and name not in listed:
+                missing.append(f"{module_name}.{name}")
+    assert not missing, f"docs/reference/{package}.md does not list {sorted(set(missing))}"
+
+
+def listed_names(text: str) -> set[str]:
+    """Return the last parts of the names that stand alone on a line of an autosummary list."""
+    return {line.rpartition(".")[2] for line in re.findall(r"^ {0,4}([\w.]+)$", text, re.MULTILINE)}
