@@ -2,14 +2,16 @@
 A falling stack
 ===============
 
-Three cubes, the top one a hundred times heavier than those below, fall on one another and come to rest. The heavy cube
-on top is what makes this hard: solvers that soften contact let the lower cubes sink into each other.
+Three cubes, the top one a hundred times heavier than those below, fall on one another and come
+to rest. The heavy cube on top is what makes this hard: solvers that soften contact let the
+lower cubes sink into each other.
 """
 
 # %%
 # Describe the scene
 # ------------------
-# The world holds a plane; each cube is a free body with one box. A friction of 5 keeps the stack together.
+# The world holds a plane; each cube is a free body with one box. A friction of 5 keeps the stack
+# together.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,8 +33,9 @@ data = crisp.Data(model)
 # %%
 # Simulate
 # --------
-# Each step reports how exactly its contact problem was solved. The natural residual is the distance from the contact
-# law in metres per second; zero means that no contact pulls, penetrates, or slides against less than its full friction.
+# Each step reports how exactly its contact problem was solved. The natural residual is the
+# distance from the contact law in metres per second; zero means that no contact pulls,
+# penetrates, or slides against less than its full friction.
 
 steps = 500
 heights = np.zeros((steps, 3))
@@ -48,15 +51,15 @@ for i in range(steps):
 # At rest the centres stand at 5, 15 and 25 cm, whatever the masses.
 
 expected = (np.arange(3) + 0.5) * EDGE
-print("largest error of a height at rest: %.1e m" % np.abs(heights[-1] - expected).max())
-print("largest residual of any step:      %.1e m/s" % residuals.max())
+print(f"largest error of a height at rest: {np.abs(heights[-1] - expected).max():.1e} m")
+print(f"largest residual of any step:      {residuals.max():.1e} m/s")
 
 # %%
 # The forces at rest carry the weight: the floor takes that of all three cubes.
 
 floor = data.contacts.geom[:, 0] == model.geom_id("world/plane0")
 force = data.contacts.impulse[floor].sum(axis=0) / model.options.timestep
-print("force on the floor: %.4f N, weight: %.4f N" % (force[2], 9.81 * sum(MASSES.values())))
+print(f"force on the floor: {force[2]:.4f} N, weight: {9.81 * sum(MASSES.values()):.4f} N")
 
 time = model.options.timestep * np.arange(1, steps + 1)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")

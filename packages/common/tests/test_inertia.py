@@ -9,6 +9,9 @@ import operator
 import numpy as np
 import pytest
 import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
+
 from contactworks.common import rotations as rot
 from contactworks.common.errors import GeometryError, ModelError, ShapeError
 from contactworks.common.inertia import (
@@ -22,8 +25,6 @@ from contactworks.common.inertia import (
     tube_mass_properties,
 )
 from contactworks.common.poses import Pose, Twist
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .oracles import cloud_moments, revolved_moments
 

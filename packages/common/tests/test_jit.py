@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numba
 import pytest
+
 from contactworks.common import _jit
 from contactworks.common._jit import cache_folder, kernel
 

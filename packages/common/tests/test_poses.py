@@ -8,11 +8,12 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from contactworks.common import rotations as rot
 from contactworks.common.errors import ModelError, ShapeError
 from contactworks.common.poses import Pose, Twist, Wrench
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .oracles import same_rotation, scipy_rotation
 

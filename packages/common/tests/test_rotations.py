@@ -7,13 +7,14 @@ import math
 
 import numpy as np
 import pytest
-from contactworks.common import rotations as rot
-from contactworks.common._kernels import rotations as kernels
-from contactworks.common.errors import ModelError, ShapeError
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial.transform import Rotation
+
+from contactworks.common import rotations as rot
+from contactworks.common._kernels import rotations as kernels
+from contactworks.common.errors import ModelError, ShapeError
 
 from .oracles import hamilton_product, same_rotation, scipy_rotation
 
@@ -210,6 +211,13 @@ def test_small_angles_are_not_lost(q, axis, exponent):
     assert float(rot.angle_between(q, turned)) == pytest.approx(small, abs=1e-15)
 
 
+def test_lengths_neither_underflow_nor_overflow():
+    tiny = rot.quaternion_exp([3e-200, 0.0, 4e-200])
+    assert float(rot.angle_between([1.0, 0.0, 0.0, 0.0], tiny)) == pytest.approx(5e-200)
+    huge = rot.quaternion_exp([0.0, 1e200, 0.0])
+    np.testing.assert_allclose(huge, [math.cos(5e199), 0.0, math.sin(5e199), 0.0], atol=1e-15)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-5, 1.0, 1e200])
 def test_axis_angle(scale):
     axis, angle = np.array([1.0, -2.0, 0.5]), 2.5
@@ -238,6 +246,18 @@ def test_between_vectors_is_the_shortest_rotation(u, side, angle):
     assert np.linalg.norm(q) == pytest.approx(1.0, abs=1e-14)
     np.testing.assert_allclose(rot.rotate(q, u), v, atol=3e-14)
     assert float(rot.angle_between([1.0, 0.0, 0.0, 0.0], q)) == pytest.approx(angle, abs=1e-14)
+
+
+@pytest.mark.parametrize("exponent", range(-17, -1))
+def test_between_nearly_opposite_vectors_keeps_its_accuracy(exponent):
+    rng = np.random.default_rng(10)
+    start = rng.normal(size=(200, 3))
+    start /= np.linalg.norm(start, axis=-1, keepdims=True)
+    across = np.cross(start, rng.normal(size=(200, 3)))
+    end = rot.rotate(rot.quaternion_from_axis_angle(across, math.pi - 10.0**exponent), start)
+    q = rot.quaternion_between_vectors(start, end)
+    np.testing.assert_allclose(rot.rotate(q, start), end, atol=2e-14)
+    np.testing.assert_allclose(np.linalg.norm(q, axis=-1), 1.0, atol=1e-14)
 
 
 @pytest.mark.parametrize("axis", [[1.0, 0, 0], [0, 1.0, 0], [0, 0, -1.0], [1.0, 1.0, 1.0]])

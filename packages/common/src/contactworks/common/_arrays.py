@@ -6,8 +6,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from contactworks.common.errors import ModelError, ShapeError
 from jaxtyping import Float
+
+from contactworks.common.errors import ModelError, ShapeError
 
 __all__ = [
     "MatrixLike",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
 from contactworks.common.errors import ModelError
 
 __all__ = ["to_jsonable", "without_nonfinite"]

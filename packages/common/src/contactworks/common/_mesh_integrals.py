@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from jaxtyping import Float, Int
+
 from contactworks.common._arrays import as_float_array
 from contactworks.common.errors import GeometryError, ShapeError
-from jaxtyping import Float, Int
 
 __all__ = ["SolidMoments", "solid_moments"]
 

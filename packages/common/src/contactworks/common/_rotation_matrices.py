@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
+
 from contactworks.common._arrays import (
     MatrixLike,
     QuaternionLike,
@@ -12,7 +14,6 @@ from contactworks.common._arrays import (
     components,
     refuse_where,
 )
-from jaxtyping import Float
 
 __all__ = ["quaternion_from_matrix", "quaternion_to_matrix", "skew", "unskew"]
 

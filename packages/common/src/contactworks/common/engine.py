@@ -1,7 +1,7 @@
 """The protocol that every physics engine satisfies, and how an engine is found.
 
-A collision plug-in or a tactile sensor talks to a simulator through :class:`Engine` only, so that it
-runs on MuJoCo and on crisp alike.  Bodies go by name; the fixed world is the body ``"world"``.
+A collision plug-in or a tactile sensor talks to a simulator through :class:`Engine` only, so that
+it runs on MuJoCo and on crisp alike.  Bodies go by name; the fixed world is the body ``"world"``.
 
 How a plug-in takes over the collision of a pair of bodies::
 
@@ -24,10 +24,11 @@ from importlib import metadata
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
+from jaxtyping import Float
+
 from contactworks.common._arrays import frozen_array
 from contactworks.common.errors import MissingDependencyError, ModelError
 from contactworks.common.poses import Pose, Twist
-from jaxtyping import Float
 
 __all__ = [
     "ContactState",
@@ -215,7 +216,7 @@ class Engine(Protocol):
         """Return all that decides the motion from here on: state, time, contact properties."""
 
     def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot of this engine; the motion from there is the same to the last bit."""
+        """Return to a snapshot of this engine; the motion from there is bitwise the same."""
 
 
 class EngineFactory(Protocol):

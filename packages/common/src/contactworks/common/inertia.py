@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from jaxtyping import Float, Int
+
 from contactworks.common import rotations
 from contactworks.common._arrays import VectorLike, as_float_array, frozen_array
 from contactworks.common._mesh_integrals import solid_moments
 from contactworks.common.errors import ModelError
 from contactworks.common.poses import Pose
-from jaxtyping import Float, Int
 
 __all__ = [
     "INERTIA_TOLERANCE",

@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from jaxtyping import Float
+
 from contactworks.common._arrays import QuaternionLike, as_finite_array, refuse_where
 from contactworks.common.errors import ModelError, ShapeError
 from contactworks.common.rotations import angle_between
-from jaxtyping import Float
 
 __all__ = [
     "Interval",

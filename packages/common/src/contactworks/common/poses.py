@@ -22,6 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from jaxtyping import Float
+
 from contactworks.common import rotations
 from contactworks.common._arrays import (
     QuaternionLike,
@@ -30,7 +32,6 @@ from contactworks.common._arrays import (
     frozen_array,
 )
 from contactworks.common.errors import ModelError
-from jaxtyping import Float
 
 __all__ = ["Pose", "Twist", "Wrench"]
 

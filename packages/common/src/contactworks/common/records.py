@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from contactworks.common._jsonable import to_jsonable, without_nonfinite
 from contactworks.common.errors import FileFormatError, ModelError
 

@@ -15,6 +15,8 @@ Source: J. Diebel, "Representing attitude: Euler angles, unit quaternions, and r
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
+
 from contactworks.common._arrays import (
     QuaternionLike,
     ScalarLike,
@@ -30,7 +32,6 @@ from contactworks.common._rotation_matrices import (
     skew,
     unskew,
 )
-from jaxtyping import Float
 
 __all__ = [
     "angle_between",

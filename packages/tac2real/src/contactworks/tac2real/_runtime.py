@@ -154,7 +154,7 @@ def ensure(
         if program is None:
             program = _start(ti, arch, precision, threads)
             _STATE.is_owned = True
-        elif threads is not None and not (_STATE.program is not None and _STATE.is_owned):
+        elif threads is not None:
             _LOGGER.info("a Taichi program already runs; threads=%d has no effect", threads)
         config = program.config()
         if config.arch != getattr(ti, arch):

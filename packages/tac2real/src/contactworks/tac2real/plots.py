@@ -58,17 +58,15 @@ def plot_gel(gel: Gel, path: Path) -> None:
         xlim=(low[0], high[0]),
         ylim=(low[1], high[1]),
         zlim=(low[2], high[2]),
-        xlabel="x [mm]",
-        ylabel="y [mm]",
-        zlabel="z [mm]",
+        xlabel="x",
+        ylabel="y",
+        zticks=(low[2], high[2]),
     )
     axes.set_box_aspect(high - low)
-    axes.set_title(f"{len(gel.nodes)} nodes, {len(gel.tets)} tetrahedra")
+    axes.set_title(f"{len(gel.nodes)} nodes, {len(gel.tets)} tetrahedra; x, y, z in mm")
 
     histogram = figure.add_subplot(1, 2, 2)
     histogram.hist(gel.quality().radius_ratio, bins=40, range=(0.0, 1.0), color=_GEL_COLOR)
-    histogram.set(
-        xlabel="radius ratio (1: regular)", ylabel="tetrahedra", title="quality of the elements"
-    )
+    histogram.set(xlabel="radius ratio (1: regular)", title="tetrahedra by quality")
     with atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=150)

@@ -1,8 +1,8 @@
 """Calibration: parameters with bounds, problems, methods, and results that say what they know.
 
-A :class:`CalibrationProblem` is a :class:`ParameterSpace` and a loss.  A method (:class:`GridSearch`,
-:class:`CmaEs`, :class:`Alternating`, :class:`LeastSquares`, :class:`GradientDescent`) works in
-coordinates from 0 to 1 and returns a :class:`CalibrationResult`.
+A :class:`CalibrationProblem` is a :class:`ParameterSpace` and a loss.  A method
+(:class:`GridSearch`, :class:`CmaEs`, :class:`Alternating`, :class:`LeastSquares`,
+:class:`GradientDescent`) works in coordinates from 0 to 1 and returns a :class:`CalibrationResult`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,13 @@ _USABLE_SHARE = 0.1  # a side with less room than this share of the step is not 
 _ROUNDS = 6
 _NOISE_SPACING = 2e-3
 _NOISE_OFFSET = 1e-2
+_NOISE_POINTS = 9
+# The centre was chosen for its low loss, so with noise it lies about three deviations too low.
+_SIGNIFICANCE = 4.0
+_NOISE_MARGIN = 30.0
+_HESSIAN_MARGIN = 100.0
 _LOCAL_STEP = 1e-2
+_SHORTEST_LOCAL_STEP = 1e-3
 _RISE_STEP = 0.05
 
 
@@ -44,7 +50,7 @@ class Prober:
     """
 
     def __init__(
-        self, ledger: Ledger, centre: Float[np.ndarray, d], *, use_residuals: bool
+        self, ledger: Ledger, centre: Float[np.ndarray, " d"], *, use_residuals: bool
     ) -> None:
         self._ledger = ledger
         self._centre = np.array(centre, dtype=np.float64)
@@ -56,7 +62,7 @@ class Prober:
         self.lowest = np.inf
         self.loss = float(self.losses(self._centre[None])[0])
 
-    def losses(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, n]:
+    def losses(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
         """Return losses (n,) at coordinates (n, d), NaN where the candidate failed."""
         points = np.clip(points, 0.0, 1.0)
         kind = "residuals" if self._use_residuals else "loss"
@@ -74,36 +80,36 @@ class Prober:
     def noise(self) -> float:
         """Return the numerical noise of the loss near the centre (standard deviation).
 
-        Two short lines of seven evenly spaced points, off the centre because a loss often has a
-        kink there.  Fourth differences of a smooth loss vanish, of independent noise they have 70
-        times its variance.
+        Two short lines of evenly spaced points, off the centre because a loss often has a kink
+        there.  Fourth differences of a smooth loss vanish, of independent noise they have 70 times
+        its variance.
 
         Source: J. J. More, S. M. Wild, "Estimating computational noise", SIAM J. Sci. Comput. 33
-            (2011) 1292-1314; with the median over the differences, against kinks.
+            (2011) 1292-1314, section 3, with the fourth differences only.
         """
         inward = np.where(self._centre > 0.5, -1.0, 1.0)
         other = inward * np.where(np.arange(inward.size) % 2 == 0, 1.0, 0.5)
-        reach = _NOISE_OFFSET + _NOISE_SPACING * np.arange(7.0)
+        reach = _NOISE_OFFSET + _NOISE_SPACING * np.arange(_NOISE_POINTS)
         lines = [self._centre + reach[:, None] * direction for direction in (inward, other)]
         found = []
         for losses in np.split(self.losses(np.concatenate(lines)), len(lines)):
-            found.append(np.abs(np.diff(losses, n=4)))
+            found.append(np.diff(losses, n=4))
         differences = np.concatenate(found)
         differences = differences[np.isfinite(differences)]
-        if differences.size == 0:
-            return 0.0
-        return float(np.median(differences) / (0.6745 * np.sqrt(70.0)))
+        found_noise = np.sqrt(np.mean(differences**2) / 70.0) if differences.size else 0.0
+        return max(float(found_noise), float(np.finfo(float).eps * abs(self.loss)))
 
     def curvatures(
         self,
         directions: Float[np.ndarray, "k d"],
-        steps: Float[np.ndarray, k],
+        steps: Float[np.ndarray, " k"],
         threshold: Callable[[], float],
         noise: float,
-    ) -> tuple[Float[np.ndarray, k], Float[np.ndarray, k]]:
+    ) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
         """Return curvatures (k,) along directions, and the steps (k,) at which they were taken.
 
-        Steps are changed until the loss rises by about three thresholds, or until the box ends.
+        Steps are changed until the loss rises by about three thresholds and well above the noise,
+        or until the box ends.
         """
         steps = steps.copy()
         curvature = np.full(steps.size, np.nan)
@@ -117,7 +123,7 @@ class Prober:
             rise = 0.5 * found * used**2
             self._note_rise(rise * np.minimum(1.0, (_RISE_STEP / used) ** 2))
             with np.errstate(divide="ignore", invalid="ignore"):
-                factor = np.sqrt(3.0 * threshold() / rise)
+                factor = np.sqrt(max(3.0 * threshold(), _NOISE_MARGIN * noise) / rise)
             factor = np.where(np.isnan(found), 0.3, np.where(rise > 0.0, factor, 10.0))
             wanted[open_ones] = np.clip(used * np.clip(factor, 0.1, 10.0), _SMALLEST_STEP, most)
             open_ones = open_ones[np.abs(np.log(wanted[open_ones] / used)) > np.log(1.8)]
@@ -126,22 +132,34 @@ class Prober:
         return curvature, steps
 
     def hessian(
-        self, axes: Float[np.ndarray, d], steps: Float[np.ndarray, d]
+        self, axes: Float[np.ndarray, " d"], steps: Float[np.ndarray, " d"], noise: float
     ) -> Float[np.ndarray, "d d"]:
-        """Return the Hessian (d, d) from curvatures along the axes and along their diagonals."""
+        """Return the Hessian (d, d) from curvatures along the axes and along their diagonals.
+
+        Its directions matter here, so the steps are as short as the noise allows.
+
+        Args:
+            axes: curvatures (d,) along the axes.
+            steps: the steps (d,) at which they were taken, an upper limit.
+            noise: numerical noise of the loss.
+        """
         d = steps.size
         first, second = np.triu_indices(d, 1)
-        hessian = np.diag(axes)
         if first.size == 0:
-            return hessian
+            return np.diag(axes)
+        rise = _HESSIAN_MARGIN * noise
+        local = _local_steps(axes, rise)
+        steps = np.where(0.5 * axes * local**2 >= 0.99 * rise, np.minimum(steps, local), steps)
+        axes = self._along(np.eye(d), steps, 0.0)
+        axes = np.where(np.isfinite(axes), axes, 0.0)
+        hessian = np.diag(axes)
         rows = np.zeros((2, first.size, d))
         pairs = np.arange(first.size)
-        for k, sign in enumerate((1.0, -1.0)):
-            rows[k, pairs, first] = steps[first]
-            rows[k, pairs, second] = sign * steps[second]
-        room = np.minimum(self._room(rows[0]), self._room(-rows[0]))
-        other = np.minimum(self._room(rows[1]), self._room(-rows[1]))
-        sign = np.where(np.minimum(room, 1.0) >= np.minimum(other, 1.0), 1.0, -1.0)
+        rows[:, pairs, first] = steps[first]
+        rows[0, pairs, second], rows[1, pairs, second] = steps[second], -steps[second]
+        # In a corner of the box one of the two diagonals may have no room at all.
+        room = [np.minimum(self._room(r), 1.0) + np.minimum(self._room(-r), 1.0) for r in rows]
+        sign = np.where(room[0] >= room[1], 1.0, -1.0)
         chosen = np.where(sign[:, None] > 0.0, rows[0], rows[1])
         along = self._along(chosen, np.ones(first.size), 0.0)
         scaled = axes * steps**2
@@ -152,11 +170,11 @@ class Prober:
 
     def refine(
         self,
-        eigenvalues: Float[np.ndarray, d],
+        eigenvalues: Float[np.ndarray, " d"],
         eigenvectors: Float[np.ndarray, "d d"],
         threshold: Callable[[], float],
         noise: float,
-    ) -> Float[np.ndarray, d]:
+    ) -> Float[np.ndarray, " d"]:
         """Return curvatures (d,) measured along the principal directions themselves.
 
         Small eigenvalues of a difference Hessian are mostly its error.  Where the step is long, a
@@ -171,16 +189,16 @@ class Prober:
         values = np.where(np.isnan(values), eigenvalues, values)
         long = np.flatnonzero((steps > 2.0 * _LOCAL_STEP) & (values > 0.0))
         if long.size:
-            at = np.full(long.size, _LOCAL_STEP)
+            at = _local_steps(values[long], 80.0 * noise)
             whole = self._along(directions[long], at, 0.0)
             half = self._along(directions[long], 0.5 * at, 0.0)
             local = (4.0 * half - whole) / 3.0
-            sure = 40.0 * noise / _LOCAL_STEP**2 < 0.25 * values[long]
+            sure = 0.5 * values[long] * at**2 >= 79.9 * noise
             less = np.isfinite(local) & sure & (local < 0.3 * values[long])
             values[long] = np.where(less, local, values[long])
         return values
 
-    def jacobian(self, steps: Float[np.ndarray, d]) -> Float[np.ndarray, "m d"]:
+    def jacobian(self, steps: Float[np.ndarray, " d"]) -> Float[np.ndarray, "m d"]:
         """Return the derivatives (m, d) of the residuals, from probes at the given steps."""
         here = self._vectors[self._centre.tobytes()]
         columns = []
@@ -211,12 +229,12 @@ class Prober:
         """Return how far (k,) each direction goes from the centre to the end of the box."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = np.where(directions > 0.0, 1.0 - self._centre, -self._centre) / directions
-        return np.where(directions == 0.0, np.inf, ends).min(axis=1)
+        return np.asarray(np.where(directions == 0.0, np.inf, ends).min(axis=1))
 
     def _along(self, directions: np.ndarray, steps: np.ndarray, noise: float) -> np.ndarray:
         """Return curvatures (k,) along directions (k, d) at steps (k,); NaN where no probe worked.
 
-        A curvature below twice its error from noise counts as none.
+        A curvature below four times its error from noise counts as none.
         """
         plus = np.minimum(steps, self._room(directions))
         minus = np.minimum(steps, self._room(-directions))
@@ -238,4 +256,11 @@ class Prober:
             one_error = 2.0 * np.sqrt(2.0) * noise / np.where(only_up, plus, minus) ** 2
         curvature = np.where(both, two, one)
         error = np.where(both, two_error, one_error)
-        return np.where(np.abs(curvature) < 2.0 * error, 0.0, curvature)
+        return np.where(np.abs(curvature) < _SIGNIFICANCE * error, 0.0, curvature)
+
+
+def _local_steps(curvatures: np.ndarray, rise: float) -> np.ndarray:
+    """Return short steps (k,), long enough that the loss rises by ``rise`` where it curves."""
+    with np.errstate(divide="ignore"):
+        wanted = np.sqrt(2.0 * rise / np.maximum(curvatures, 0.0))
+    return np.clip(wanted, _SHORTEST_LOCAL_STEP, _LOCAL_STEP)

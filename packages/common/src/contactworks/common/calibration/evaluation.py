@@ -1,4 +1,4 @@
-"""The one place where a calibration calls the user's functions: it counts, penalises, records, resumes.
+"""The one place where a calibration calls the user's functions: counted, recorded, resumable.
 
 Every run is a pure function of its problem, options and seed.  So a checkpoint needs no state of
 the method: it holds the evaluated candidates and their losses, and a resumed run starts anew and is
@@ -89,7 +89,7 @@ class Ledger:
         return generation
 
     @property
-    def best(self) -> tuple[Float[np.ndarray, d], float]:
+    def best(self) -> tuple[Float[np.ndarray, " d"], float]:
         """Return the coordinates (d,) and the loss of the best candidate of the search.
 
         Raises:
@@ -101,7 +101,7 @@ class Ledger:
 
     @property
     def penalty(self) -> float:
-        """Return a loss above all finite losses of the search so far; a failed candidate gets it."""
+        """Return what a failed candidate counts as: above all losses of the search so far."""
         if self._best is None:
             return 1.0
         spread = self._worst - self._best[1]
@@ -257,7 +257,7 @@ class Objective:
     def __init__(
         self,
         ledger: Ledger,
-        base: Float[np.ndarray, D],
+        base: Float[np.ndarray, " D"],
         free: Sequence[int] | None = None,
     ) -> None:
         self._ledger = ledger
@@ -287,7 +287,7 @@ class Objective:
         """Return whether the problem has a gradient."""
         return self._ledger.problem.gradient is not None
 
-    def losses(self, unit: Float[np.ndarray, "n k"]) -> Float[np.ndarray, n]:
+    def losses(self, unit: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
         """Return losses (n,) at coordinates (n, k); a failed candidate gets a penalty.
 
         The penalty is finite and above every loss so far, so that a method that ranks candidates
@@ -303,8 +303,8 @@ class Objective:
         failed = generation.status != Status.OK
         return np.where(failed[:, None], np.nan, generation.outputs)
 
-    def loss_and_gradient(self, unit: Float[np.ndarray, k]) -> tuple[float, np.ndarray]:
-        """Return the loss and its derivatives (k,) by the coordinates; inf and NaN where it failed."""
+    def loss_and_gradient(self, unit: Float[np.ndarray, " k"]) -> tuple[float, np.ndarray]:
+        """Return the loss and its derivatives (k,) by the coordinates; inf and NaN on failure."""
         generation = self._evaluate(np.asarray(unit)[None], "gradient")
         assert generation.outputs is not None
         slope = self._ledger.problem.space.slope(generation.unit[0])
@@ -313,7 +313,7 @@ class Objective:
             return np.inf, np.full(gradient.shape, np.nan)
         return float(generation.loss[0]), gradient
 
-    def block(self, names: Sequence[str], at: Float[np.ndarray, k]) -> Objective:
+    def block(self, names: Sequence[str], at: Float[np.ndarray, " k"]) -> Objective:
         """Return the objective over some of the free parameters, the others held at ``at``."""
         base = self._base.copy()
         base[self._free] = at

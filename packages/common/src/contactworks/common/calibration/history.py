@@ -46,9 +46,9 @@ class History:
     """
 
     values: Float[np.ndarray, "n d"]
-    loss: Float[np.ndarray, n]
-    status: Int[np.ndarray, n]
-    generation: Int[np.ndarray, n]
+    loss: Float[np.ndarray, " n"]
+    status: Int[np.ndarray, " n"]
+    generation: Int[np.ndarray, " n"]
     is_search: np.ndarray
 
     def __len__(self) -> int:
@@ -59,8 +59,8 @@ class History:
         """Return how many candidates failed."""
         return int(np.count_nonzero(self.status != Status.OK))
 
-    def best_so_far(self) -> Float[np.ndarray, n]:
-        """Return the smallest loss of the search up to each evaluation (n,); inf before the first."""
+    def best_so_far(self) -> Float[np.ndarray, " n"]:
+        """Return the smallest loss of the search up to each evaluation (n,); inf before any."""
         usable = (self.status == Status.OK) & self.is_search
         return np.minimum.accumulate(np.where(usable, self.loss, np.inf))
 
@@ -81,8 +81,8 @@ class Generation:
     kind: Kind
     stage: Stage
     unit: Float[np.ndarray, "n d"]
-    loss: Float[np.ndarray, n]
-    status: Int[np.ndarray, n]
+    loss: Float[np.ndarray, " n"]
+    status: Int[np.ndarray, " n"]
     outputs: np.ndarray | None = None
 
 

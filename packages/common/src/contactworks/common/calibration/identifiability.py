@@ -86,10 +86,10 @@ class IdentifiabilityReport:
 
     names: tuple[str, ...]
     hessian: Float[np.ndarray, "d d"]
-    eigenvalues: Float[np.ndarray, d]
+    eigenvalues: Float[np.ndarray, " d"]
     eigenvectors: Float[np.ndarray, "d d"]
-    widths: Float[np.ndarray, d]
-    conditional_widths: Float[np.ndarray, d]
+    widths: Float[np.ndarray, " d"]
+    conditional_widths: Float[np.ndarray, " d"]
     verdicts: tuple[Verdict, ...]
     threshold: float
     noise: float
@@ -157,7 +157,7 @@ def identifiability(
 
     Example:
         >>> from contactworks.common.calibration import Parameter
-        >>> space = ParameterSpace([Parameter("mu", "1", 0.0, 1.0), Parameter("idle", "1", 0.0, 1.0)])
+        >>> space = ParameterSpace([Parameter(name, "1", 0.0, 1.0) for name in ("mu", "idle")])
         >>> problem = CalibrationProblem(space, lambda v: 1.0 + 50.0 * (v["mu"] - 0.3) ** 2)
         >>> identifiability(problem, {"mu": 0.3, "idle": 0.5}).verdicts
         ('identified', 'not informed')
@@ -175,7 +175,7 @@ def identifiability(
 
 def measure(
     ledger: Ledger,
-    centre: Float[np.ndarray, d],
+    centre: Float[np.ndarray, " d"],
     options: IdentifiabilityOptions,
     *,
     use_residuals: bool,
@@ -203,7 +203,7 @@ def measure(
         jacobian = prober.jacobian(steps)
         hessian = jacobian.T @ jacobian
     else:
-        hessian = prober.hessian(axes, steps)
+        hessian = prober.hessian(axes, steps, noise)
     eigenvalues, eigenvectors = np.linalg.eigh(hessian)
     if not use_residuals and dimension > 1:
         eigenvalues = prober.refine(eigenvalues, eigenvectors, threshold, noise)

@@ -94,9 +94,9 @@ class ParameterSpace:
         CalibrationError: no parameters, or a name twice.
 
     Example:
-        >>> space = ParameterSpace([Parameter("mu", "1", 0.1, 1.0), Parameter("k", "N/m", 1e3, 1e5, "log")])
-        >>> space.denormalize([[0.5, 0.5]]).round(6)
-        array([[5.5e-01, 1.0e+04]])
+        >>> mu, k = Parameter("mu", "1", 0.1, 0.5), Parameter("k", "N/m", 1e3, 1e5, "log")
+        >>> ParameterSpace([mu, k]).to_dict(ParameterSpace([mu, k]).initial)
+        {'mu': 0.3, 'k': 10000.000000000004}
     """
 
     parameters: tuple[Parameter, ...]
@@ -129,17 +129,17 @@ class ParameterSpace:
         return tuple(p.name for p in self.parameters)
 
     @property
-    def lower(self) -> Float[np.ndarray, d]:
+    def lower(self) -> Float[np.ndarray, " d"]:
         """Return the lower bounds (d,)."""
         return np.array([p.lower for p in self.parameters])
 
     @property
-    def upper(self) -> Float[np.ndarray, d]:
+    def upper(self) -> Float[np.ndarray, " d"]:
         """Return the upper bounds (d,)."""
         return np.array([p.upper for p in self.parameters])
 
     @property
-    def initial(self) -> Float[np.ndarray, d]:
+    def initial(self) -> Float[np.ndarray, " d"]:
         """Return the values (d,) where a search starts."""
         middle = self.denormalize(np.full(len(self), 0.5))
         return np.array(
@@ -177,10 +177,10 @@ class ParameterSpace:
         self._refuse_outside(array, self.lower, self.upper, "value")
         safe = np.clip(array, self.lower, self.upper)
         unit = (np.where(is_log, np.log(np.where(is_log, safe, 1.0)), safe) - low) / (high - low)
-        return np.clip(unit, 0.0, 1.0)
+        return np.asarray(np.clip(unit, 0.0, 1.0))
 
     def denormalize(self, unit: Float[npt.ArrayLike, "*batch d"]) -> Float[np.ndarray, "*batch d"]:
-        """Return the values (..., d) at coordinates (..., d) in [0, 1]; 0 and 1 are the exact bounds.
+        """Return the values (..., d) at coordinates (..., d); 0 and 1 give the exact bounds.
 
         Raises:
             ShapeError: the last dimension is not d.
@@ -205,7 +205,7 @@ class ParameterSpace:
         low, high, is_log = self._frame()
         return np.asarray((high - low) * np.where(is_log, self.denormalize(unit), 1.0))
 
-    def to_dict(self, values: Float[npt.ArrayLike, d]) -> dict[str, float]:
+    def to_dict(self, values: Float[npt.ArrayLike, " d"]) -> dict[str, float]:
         """Return one set of values (d,) as a mapping from name to value.
 
         Raises:
@@ -214,7 +214,7 @@ class ParameterSpace:
         array = as_float_array(values, "values", (len(self),)).reshape(len(self))
         return dict(zip(self.names, array.tolist(), strict=True))
 
-    def from_dict(self, values: Mapping[str, float]) -> Float[np.ndarray, d]:
+    def from_dict(self, values: Mapping[str, float]) -> Float[np.ndarray, " d"]:
         """Return the values (d,) of a mapping from name to value, in the order of the space.
 
         Raises:

@@ -29,8 +29,8 @@ class LossProfile:
     """
 
     name: str
-    values: Float[np.ndarray, n]
-    losses: Float[np.ndarray, n]
+    values: Float[np.ndarray, " n"]
+    losses: Float[np.ndarray, " n"]
     others: tuple[Mapping[str, float], ...]
     evaluations: int
 
@@ -48,7 +48,7 @@ def profile(
     values: Mapping[str, float],
     name: str,
     *,
-    points: int | Float[npt.ArrayLike, n] = 11,
+    points: int | Float[npt.ArrayLike, " n"] = 11,
     method: Method | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> LossProfile:

@@ -109,9 +109,10 @@ class CalibrationResult:
             space = ParameterSpace([Parameter(**p) for p in attributes["space"]["parameters"]])
             report = None
             if "report" in attributes:
-                kept = {**attributes["report"], "verdicts": tuple(attributes["report"]["verdicts"])}
-                found = {name: arrays[f"report_{name}"] for name in _REPORT_ARRAYS}
-                report = IdentifiabilityReport(names=space.names, **found, **kept)
+                kept: dict[str, Any] = {n: arrays[f"report_{n}"] for n in _REPORT_ARRAYS}
+                kept |= {n: attributes["report"][n] for n in _REPORT_ATTRIBUTES}
+                kept["verdicts"] = tuple(kept["verdicts"])
+                report = IdentifiabilityReport(names=space.names, **kept)
             return cls(
                 values=space.to_dict(arrays["values"]),
                 loss=float(arrays["loss"]),

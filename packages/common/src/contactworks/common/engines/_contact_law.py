@@ -21,8 +21,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from contactworks.common.errors import ModelError
 from jaxtyping import Float
+
+from contactworks.common.errors import ModelError
 
 __all__ = [
     "SMALLEST_RESTITUTION",

@@ -2,9 +2,9 @@
 
 What MuJoCo 4.0.0 does, and how it is met here (all tried):
 
-- Explicit ``<pair>`` elements are sorted when the model is compiled, and they ignore ``contype`` and
-  ``conaffinity``.  They are found by their geoms.  A negative ``margin`` alone does not silence one;
-  ``margin = -d`` with ``gap = +d`` does: it is then listed, but no deeper than d it has no force.
+- Explicit ``<pair>`` elements are sorted when the model is compiled, and they ignore ``contype``
+  and ``conaffinity``.  They are found by their geoms.  A negative ``margin`` alone does not silence
+  one; ``margin = -d`` with ``gap = +d`` does: it is then listed, but has no force down to depth d.
 - Ordinary pairs follow the bit masks of the geoms, which belong to a geom and not to a pair.  To
   silence a pair of bodies, the geoms of one of them get a bit of their own, which those geoms carry
   that may still touch them.  The masks of whole bodies, which the broad phase reads, must follow.
@@ -18,8 +18,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from contactworks.common.engine import ContactState, UnsupportedPropertyError
 from jaxtyping import Float
+
+from contactworks.common.engine import ContactState, UnsupportedPropertyError
 
 __all__ = ["BodyPair", "PairSwitches", "candidate_geoms", "closest_contact", "explicit_pairs"]
 
@@ -47,7 +48,7 @@ def explicit_pairs(model: Any, pair: BodyPair) -> list[int]:
 def candidate_geoms(
     model: Any, pair: BodyPair, contype: np.ndarray, conaffinity: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Return the pairs of geoms of two bodies that the model lets collide, in the order of ``pair``.
+    """Return the pairs of geoms of two bodies that may collide, in the order of ``pair``.
 
     Args:
         model: an ``MjModel``.
@@ -70,7 +71,7 @@ def candidate_geoms(
 def closest_contact(
     model: Any, data: Any, geoms: list[tuple[int, int]], distance: float
 ) -> ContactState | None:
-    """Return the closest contact among pairs of geoms, None where all are farther than ``distance``.
+    """Return the closest contact among pairs of geoms, None beyond ``distance`` [m].
 
     ``data`` must hold the geom poses of its state (``mj_kinematics``).
     """
@@ -164,10 +165,10 @@ class PairSwitches:
         free = [1 << k for k in range(_MASK_BITS) if not used & (1 << k)]
         if len(groups) > len(free):
             raise UnsupportedPropertyError(
-                f"silent contact pairs: this model would need {len(groups)} free bits in its contact "
-                f"masks and has {len(free)}; write <pair> elements for the geoms instead"
+                f"silent contact pairs: this model would need {len(groups)} free bits in its "
+                f"contact masks and has {len(free)}; write <pair> elements for the geoms instead"
             )
-        for (_, _, _), members in groups.items():
+        for members in groups.values():
             contype[members] = 0
         for ((body, own_type, own_affinity), members), bit in zip(
             groups.items(), free, strict=False

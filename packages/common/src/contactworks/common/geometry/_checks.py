@@ -67,7 +67,10 @@ def index_array(values: Any, name: str, columns: int) -> Int[np.ndarray, "n colu
         ShapeError: another shape.
         GeometryError: empty, or entries that are not whole numbers.
     """
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"{name}: expected rows of {columns} indices ({error})") from None
     if array.size == 0:
         raise GeometryError(f"{name}: got an empty array, expected (n, {columns}) indices")
     if array.ndim != 2 or array.shape[1] != columns:
@@ -86,6 +89,8 @@ def finite_scalar(value: Any, name: str) -> float:
         GeometryError: not a number, NaN or infinite.
     """
     try:
+        if isinstance(value, str | bytes):  # float() would parse them
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError):
         raise GeometryError(f"{name}: got {value!r}, expected a number") from None
@@ -108,9 +113,13 @@ def positive_scalar(value: Any, name: str) -> float:
 
 def _as_float(values: Any, name: str) -> np.ndarray:
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name}: expected an array of numbers, got {error}") from None
+        raw = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"{name}: expected an array of numbers ({error})") from None
+    # Text would be parsed and imaginary parts dropped without a word.
+    if raw.dtype.kind not in "biuf":
+        raise ShapeError(f"{name}: got values of type {raw.dtype}, expected real numbers")
+    return np.asarray(raw, dtype=np.float64)
 
 
 def _require_finite(array: np.ndarray, name: str) -> None:

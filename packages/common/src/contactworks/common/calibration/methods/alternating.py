@@ -83,7 +83,7 @@ class Alternating(SearchMethod):
         }
 
     def search(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Sweep over the blocks."""
         names = objective.names

@@ -65,7 +65,7 @@ class SearchMethod(ABC):
 
     @abstractmethod
     def search(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Evaluate candidates and return why the search ended, in a few words.
 

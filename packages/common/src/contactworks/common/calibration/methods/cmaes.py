@@ -63,7 +63,7 @@ class CmaEs(SearchMethod):
         return self.evaluations // size * size
 
     def search(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Run generations until the evaluations or the tolerances are used up."""
         size = self._population(start.size)
@@ -113,5 +113,7 @@ _REASONS = {
     "tolflatfitness": "all losses equal",
     "tolstagnation": "no improvement over many generations",
     "tolxstagnation": "the mean stands still",
+    "noeffectaxis": "steps below rounding",
+    "noeffectcoord": "steps below rounding",
     "tolconditioncov": "badly conditioned covariance",
 }

@@ -27,7 +27,7 @@ class GradientMethod(SearchMethod):
     __slots__ = ()
 
     def search(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Check that there is a gradient, then descend."""
         if not objective.has_gradient:
@@ -36,7 +36,7 @@ class GradientMethod(SearchMethod):
 
     @abstractmethod
     def descend(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Evaluate candidates and return why the search ended; see :meth:`SearchMethod.search`."""
 
@@ -75,7 +75,7 @@ class GradientDescent(GradientMethod):
         return self.evaluations
 
     def descend(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Descend to a point where the projected gradient vanishes."""
         x = start

@@ -48,7 +48,7 @@ class GridSearch(SearchMethod):
         return int(np.prod([axis.size for axis in self._axes(space)]))
 
     def search(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Evaluate the grid, the last parameter fastest."""
         axes = self._axes(objective.space)

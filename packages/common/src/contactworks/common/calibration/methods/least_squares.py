@@ -68,7 +68,7 @@ class LeastSquares(SearchMethod):
         return self.evaluations
 
     def search(
-        self, objective: Objective, start: Float[np.ndarray, k], rng: np.random.Generator
+        self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
         """Iterate to a local minimum."""
         from scipy.optimize import least_squares
@@ -87,14 +87,16 @@ class LeastSquares(SearchMethod):
         def take(points: np.ndarray) -> np.ndarray:
             if objective.evaluations + len(points) > self.evaluations:
                 raise _UsedUpError
-            return objective.residuals(points) / scale
+            rows: np.ndarray = objective.residuals(points) / scale
+            return rows
 
         def residuals(x: np.ndarray) -> np.ndarray:
             if x.tobytes() not in last:
-                row = take(x[None])[0]
+                found_row = take(x[None])[0]
                 last.clear()
-                last[x.tobytes()] = row
-            return last[x.tobytes()]
+                last[x.tobytes()] = found_row
+            row: np.ndarray = last[x.tobytes()]
+            return row
 
         def jacobian(x: np.ndarray) -> np.ndarray:
             return self._jacobian(take, x, residuals(x))
@@ -124,9 +126,9 @@ class LeastSquares(SearchMethod):
             step[failed] *= -1.0
             other = np.clip(x + np.diag(step)[failed], 0.0, 1.0)
             rows[failed] = take(other)
-        columns = (rows - here) / step[:, None]
+        columns: np.ndarray = (rows - here) / step[:, None]
         columns[~np.isfinite(columns).all(axis=1)] = 0.0
-        return np.asarray(columns.T)
+        return columns.T
 
 
 _REASONS = {1: "gradient tolerance", 2: "loss tolerance", 3: "step tolerance", 4: "tolerance"}

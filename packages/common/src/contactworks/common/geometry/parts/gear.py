@@ -202,9 +202,12 @@ class Gear(Part):
         return section.extruded(-half, half).mass_properties(density)
 
     def bounding_box(self) -> BoundingBox:
-        """Return the lower and the upper corner (3,) [m] of a box that holds the tip circle."""
-        upper = np.array([self.tip_radius, self.tip_radius, 0.5 * self.thickness])
-        return -upper, upper
+        """Return the lower and the upper corner (3,) [m]."""
+        x_upper, y_upper, x_lower, y_lower = (
+            self.tooth_form.extent(0.5 * math.pi * quarter) for quarter in range(4)
+        )
+        half = 0.5 * self.thickness
+        return np.array([-x_lower, -y_lower, -half]), np.array([x_upper, y_upper, half])
 
     @property
     def sdf_parameters(self) -> dict[str, float]:
@@ -228,16 +231,15 @@ class Gear(Part):
         # Chords of the root come nearer to the axis than the root circle.
         following = np.roll(outer, -1, axis=0)
         rim = float(np.hypot(*(0.5 * (outer + following)).T).min())
-        if is_clear and rim <= radius:
-            needed = math.inf
-        else:
+        if rim > radius:
             needed = least_bore_segments(radius, rim) if is_clear else 3
-        default = DEFAULT_SEGMENTS if math.isinf(needed) else max(DEFAULT_SEGMENTS, int(needed))
-        count = segments_per_turn(resolution, self.tip_radius, default=default)
-        if count < needed or rim <= radius:
+            count = segments_per_turn(
+                resolution, self.tip_radius, default=max(DEFAULT_SEGMENTS, needed)
+            )
+        if rim <= radius or count < needed:
             raise GeometryError(
-                f"Gear.mesh: with {count} segments the rim between the bore of radius {radius} m "
-                f"and the root chords at {rim} m is too thin; use a finer resolution"
+                f"Gear.mesh: at resolution {resolution} the rim between the bore of radius "
+                f"{radius} m and the root chords at {rim} m is too thin; use a finer resolution"
             )
         return regular_polygon(radius / math.cos(math.pi / count) if is_clear else radius, count)
 

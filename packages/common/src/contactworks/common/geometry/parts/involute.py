@@ -162,6 +162,12 @@ class ToothForm:
         x, y = slope[:, 0], side * slope[:, 1]
         return distance, np.column_stack([c * x - s * y, s * x + c * y])
 
+    def extent(self, angle: float) -> float:
+        """Return how far the outline reaches in the direction ``angle`` [rad] [m]."""
+        step = 2.0 * self.half_sector
+        past_tip = max(0.0, abs(angle - step * round(angle / step)) - self.tip_angle)
+        return self.tip_radius * math.cos(past_tip)
+
     def area_and_polar_moment(self) -> tuple[float, float]:
         """Return the area [m²] and ∫ r² dA about the axis [m⁴], in closed form.
 

@@ -189,4 +189,4 @@ def _split(ids: Int[np.ndarray, "n k"], *, is_ascending: bool) -> Int[np.ndarray
     is_whole = (
         (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
     )
-    return faces[is_whole]
+    return np.asarray(faces[is_whole])
