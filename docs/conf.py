@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +75,49 @@ def drop_docstring_of_type(
         lines.clear()
 
 
+def escape_bars(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Let ``|x|`` mean an absolute value; reStructuredText would look for a substitution."""
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...")):
+            continue
+        # Odd parts stand between backticks, where nothing is to be escaped.
+        parts = re.split(r"(`+[^`]*`+)", line)
+        parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        lines[i] = "".join(parts)
+
+
+class _AsWritten(str):
+    """An annotation whose representation is its text, without quotation marks."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def show_annotations_as_written(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Keep ``ArrayLike`` and the like by name; evaluated, one of them fills five lines."""
+    if what not in ("class", "exception", "function", "method") or signature is None:
+        return None
+    try:
+        found = inspect.signature(obj)
+    except (TypeError, ValueError):
+        return None
+    parameters = [
+        p.replace(annotation=_AsWritten(p.annotation)) if isinstance(p.annotation, str) else p
+        for p in found.parameters.values()
+    ]
+    if what == "method" and parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+    text = str(found.replace(parameters=parameters, return_annotation=found.empty))
+    given = found.return_annotation
+    return text, given if isinstance(given, str) and what != "class" else ""
+
+
 def setup(app: Sphinx) -> None:
     """Register the handlers of this file."""
     app.connect("autodoc-process-docstring", drop_docstring_of_type)
+    app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("autodoc-process-signature", show_annotations_as_written)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from contactworks.common.errors import GeometryError, ShapeError
 from contactworks.tac2real import Gel, structured_gel
 
@@ -42,10 +43,10 @@ def test_degenerate_element_is_named_with_its_volume() -> None:
     flat = structured_gel(cells=(1, 1, 1))
     nodes = flat.nodes.copy()
     nodes[1, 2] = nodes[0, 2]  # the one top node of element 0 sinks to the back plate
-    with pytest.raises(GeometryError, match="element 0 degenerate.*volume 0 m³"):
+    with pytest.raises(GeometryError, match=r"element 0 degenerate.*volume 0 m³"):
         Gel(nodes, flat.tets, back=flat.back)
     nodes[1, 2] = nodes[0, 2] + 1e-10
-    with pytest.raises(GeometryError, match="element 0 degenerate.*mean ratio"):
+    with pytest.raises(GeometryError, match=r"element 0 degenerate.*mean ratio"):
         Gel(nodes, flat.tets, back=flat.back)
 
 
@@ -124,12 +125,12 @@ def test_back_plate_must_hold_the_gel() -> None:
         changed(back=none)
     line = none.copy()
     line[np.flatnonzero(SMALL.back)[:3]] = True  # three nodes of one row
-    with pytest.raises(GeometryError, match="marks 3 nodes.*not on a line"):
+    with pytest.raises(GeometryError, match=r"marks 3 nodes.*not on a line"):
         changed(back=line)
     with pytest.raises(GeometryError, match="marks all nodes"):
         changed(back=~none)
 
 
 def test_sensor_frame_is_checked() -> None:
-    with pytest.raises(GeometryError, match="contact face is at z = 0.002 m.*by -0.002 m"):
+    with pytest.raises(GeometryError, match=r"contact face is at z = 0.002 m.*by -0.002 m"):
         changed(nodes=SMALL.nodes + [0.0, 0.0, 2e-3])

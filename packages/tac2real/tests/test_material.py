@@ -6,10 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from contactworks.common.errors import ModelError, ShapeError
-from contactworks.tac2real import Material
 from hypothesis import given
 from hypothesis import strategies as st
+
+from contactworks.common.errors import ModelError, ShapeError
+from contactworks.tac2real import Material
 
 
 def test_lame_parameters_of_the_reference_gel() -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from contactworks.common.errors import FileFormatError, GeometryError, ModelError, ShapeError
-from contactworks.tac2real import Gel, load_gel, structured_gel
-from contactworks.tac2real.tetrahedra import enclosed_volume
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
+
+from contactworks.common.errors import FileFormatError, GeometryError, ModelError, ShapeError
+from contactworks.tac2real import Gel, load_gel, structured_gel
+from contactworks.tac2real.tetrahedra import enclosed_volume
 
 from .oracles import conforming
 
@@ -73,9 +74,7 @@ def test_grading_refines_towards_the_contact_face() -> None:
         ({"cells": (2, 2, 1), "grading": 2.0}, "grading: got 2.0 for one layer"),
     ],
 )
-def test_blocks_that_cannot_be_made_are_refused(
-    arguments: dict[str, object], message: str
-) -> None:
+def test_blocks_that_cannot_be_made_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         structured_gel(**arguments)  # type: ignore[arg-type]
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
+
 from contactworks.tac2real import structured_gel
 from contactworks.tac2real.tetrahedra import (
     boundary_triangles,
@@ -12,11 +16,8 @@ from contactworks.tac2real.tetrahedra import (
     mesh_quality,
     signed_volumes,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.spatial import ConvexHull
 
-REGULAR = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+REGULAR = np.array([[1.0, 1, 1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]])
 ONE = np.array([[0, 1, 2, 3]])
 
 

@@ -1,8 +1,8 @@
 """What every engine must do: checks that an engine's own tests run.
 
-Each check takes a factory, which makes an engine from MJCF text, and raises ``AssertionError`` where
-the engine breaks the protocol.  Expectations are closed forms of mechanics, never another engine's
-output.  A test module runs them all::
+Each check takes a factory, which makes an engine from MJCF text, and raises ``AssertionError``
+where the engine breaks the protocol.  Expectations are closed forms of mechanics, never another
+engine's output.  A test module runs them all::
 
     @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
     def test_conformance(check):
@@ -30,7 +30,7 @@ Check = Callable[[MakeEngine], None]
 _GRAVITY = 9.81
 _RADIUS = 0.1
 
-# A ball above a floor, a body whose centre of mass is not its origin, and a ball on slides.
+# A ball above a floor, and a body whose centre of mass is not its origin.
 _BODIES = f"""
 <mujoco><option timestep="0.001" gravity="0 0 -{_GRAVITY}"/><worldbody>
   <geom name="floor" type="plane" size="5 5 0.1"/>
@@ -40,19 +40,21 @@ _BODIES = f"""
     <geom type="sphere" size="0.05" pos="0.3 0 0" mass="1"/></body>
 </worldbody></mujoco>"""
 
-# Two balls in free space and a third at rest on a floor below, where weight is switched off.
+# Two balls and a heavy wall without weight, above a floor.
 _BALLS = f"""
 <mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody>
   <geom name="floor" type="plane" size="5 5 0.1"/>
   <body name="left" pos="0 0 1"><freejoint/><geom type="sphere" size="{_RADIUS}" mass="1"/></body>
-  <body name="right" pos="0.3 0 1"><freejoint/><geom type="sphere" size="{_RADIUS}" mass="2"/></body>
+  <body name="right" pos="0.3 0 1"><freejoint/>
+    <geom type="sphere" size="{_RADIUS}" mass="2"/></body>
   <body name="wall" pos="2 0 1"><freejoint/>
     <geom type="box" size="0.1 0.5 0.5" mass="1000"/></body>
 </worldbody></mujoco>"""
 
 # The box alone decides the friction: the larger value of two geoms counts.
 _SLIDER = f"""
-<mujoco><option timestep="0.001" gravity="0 0 -{_GRAVITY}" cone="elliptic" impratio="10"/><worldbody>
+<mujoco>
+<option timestep="0.001" gravity="0 0 -{_GRAVITY}" cone="elliptic" impratio="10"/><worldbody>
   <geom name="floor" type="plane" size="5 5 0.1" friction="0.01 0.005 0.0001"/>
   <body name="box" pos="0 0 0.05"><freejoint/>
     <geom type="box" size="0.1 0.1 0.05" mass="1" friction="0.5 0.005 0.0001"/></body>
@@ -85,7 +87,7 @@ def free_fall(make: MakeEngine) -> None:
 
 
 def poses_and_twists(make: MakeEngine) -> None:
-    """What is written is read back; a new pose leaves the world twist; neither moves other bodies."""
+    """What is written is read back; a new pose leaves the world twist; other bodies stay."""
     engine = make(_BODIES)
     others = _state(engine, "ball")
     pose = Pose((0.3, -0.4, 2.0), rotations.quaternion_exp((0.4, -1.0, 0.7)))
@@ -121,7 +123,7 @@ def twist_is_of_the_origin(make: MakeEngine) -> None:
 
 
 def onset_before_force(make: MakeEngine) -> None:
-    """A watched pair that is off is measured exactly, and nothing acts before, at or after onset."""
+    """A watched pair that is off is measured exactly, and no force acts at any gap."""
     engine = make(_BALLS)
     engine.set_contact_enabled("left", "right", False)
     engine.watch("left", "right", distance=0.02)

@@ -10,7 +10,15 @@ from jaxtyping import Bool, Float, Int
 
 from contactworks.common.errors import ModelError, ShapeError
 
-from ._kernels.layout import BODY_STATE, CONTACT, GEOM_STATE, REPORT
+from ._kernels.layout import (
+    BODY_STATE,
+    CONTACT,
+    GEOM_STATE,
+    PAIR_ENABLED,
+    PAIR_LAW,
+    PAIR_OWN_LAW,
+    REPORT,
+)
 from .model import Model
 
 __all__ = ["Contacts", "Data", "Snapshot", "SolverReport"]
@@ -84,7 +92,8 @@ class Snapshot:
     qpos: np.ndarray
     qvel: np.ndarray
     body_wrench: np.ndarray
-    pair_enabled: np.ndarray
+    pair_flags: np.ndarray
+    pair_laws: np.ndarray
     contacts: np.ndarray
     report: np.ndarray
 
@@ -101,7 +110,6 @@ class Data:
             [rad/s], both in the world frame.
         body_wrench: (body_count, 6) external force [N] and torque about the centre of mass [N m],
             world frame; stays until changed.
-        pair_enabled: (body_count, body_count) whether two bodies may touch; symmetric.
 
     ``qpos`` (nq,) holds position and quaternion wxyz of each free body, ``qvel`` (nv,) the linear
     velocity of its origin in the world frame and its angular velocity in the body frame. After
@@ -118,9 +126,9 @@ class Data:
         self.body_quaternion = np.zeros((n, 4))
         self.body_twist = np.zeros((n, 6))
         self.body_wrench = np.zeros((n, 6))
-        self.pair_enabled = np.ones((n, n), np.uint8)
-        for a, b in model.excluded:
-            self.pair_enabled[a, b] = self.pair_enabled[b, a] = 0
+        self._pair_flags = np.zeros((n, n), np.uint8)
+        self._pair_laws = np.zeros(0, PAIR_LAW)
+        self.clear_pairs()
         self._states = np.zeros(n, BODY_STATE)
         self._geom_states = np.zeros(model.geom_count, GEOM_STATE)
         self._report = np.zeros(1, REPORT)
@@ -199,6 +207,93 @@ class Data:
             unconverged_steps=int(report["unconverged_steps"]),
         )
 
+    def clear_pairs(self) -> None:
+        """Let all bodies touch again but those that the model excludes, with the geoms' values."""
+        self._pair_flags[:] = PAIR_ENABLED
+        for a, b in self.model.excluded:
+            self._pair_flags[a, b] = self._pair_flags[b, a] = 0
+        self._pair_laws = np.zeros(0, PAIR_LAW)
+
+    def pair_enabled(self, body_a: str, body_b: str) -> bool:
+        """Return whether two bodies may touch."""
+        a, b = self.model.body_id(body_a), self.model.body_id(body_b)
+        return bool(self._pair_flags[a, b] & PAIR_ENABLED)
+
+    def set_pair_enabled(self, body_a: str, body_b: str, enabled: bool) -> None:
+        """Let two bodies touch, or pass through each other; lasts until ``reset``."""
+        a, b = self.model.body_id(body_a), self.model.body_id(body_b)
+        for i, j in ((a, b), (b, a)):
+            if enabled:
+                self._pair_flags[i, j] |= PAIR_ENABLED
+            else:
+                self._pair_flags[i, j] &= ~np.uint8(PAIR_ENABLED)
+
+    def pair_law(self, body_a: str, body_b: str) -> tuple[float, float, float] | None:
+        """Return friction, stiffness [N/m] and restitution given to a pair, None if mixed."""
+        ids = {self.model.body_id(body_a), self.model.body_id(body_b)}
+        for law in self._pair_laws:
+            if {int(law["body_a"]), int(law["body_b"])} == ids:
+                return float(law["friction"]), float(law["stiffness"]), float(law["restitution"])
+        return None
+
+    def set_pair_law(
+        self, body_a: str, body_b: str, *, friction: float, stiffness: float, restitution: float
+    ) -> None:
+        """Give a pair of bodies its own contact parameters; lasts until ``reset``.
+
+        Args:
+            body_a: a body.
+            body_b: another body.
+            friction: Coulomb coefficient, >= 0.
+            stiffness: [N/m], > 0 or inf, shared over the points of a manifold.
+            restitution: 0 to 1.
+
+        Raises:
+            ModelError: a value is out of range.
+        """
+        if not (0.0 <= friction < np.inf and stiffness > 0.0 and 0.0 <= restitution <= 1.0):
+            raise ModelError(
+                f"pair {body_a!r}, {body_b!r}: got friction {friction}, stiffness {stiffness}, "
+                f"restitution {restitution}; expected >= 0, > 0, 0 to 1"
+            )
+        a, b = self.model.body_id(body_a), self.model.body_id(body_b)
+        laws = [law for law in self._pair_laws if {int(law["body_a"]), int(law["body_b"])} != {a, b}]
+        table = np.zeros(len(laws) + 1, PAIR_LAW)
+        table[:-1] = laws
+        table[-1] = (a, b, friction, stiffness, restitution)
+        self._pair_laws = table
+        self._pair_flags[a, b] |= PAIR_OWN_LAW
+        self._pair_flags[b, a] |= PAIR_OWN_LAW
+
+    def nearest(
+        self, body_a: str, body_b: str, distance: float
+    ) -> tuple[float, np.ndarray, np.ndarray] | None:
+        """Return the smallest gap between two bodies at the present state, None beyond a distance.
+
+        Whether the pair is switched on does not matter.
+
+        Returns:
+            The gap [m], the point (3,) halfway between the surfaces and the normal (3,) from the
+            first to the second body, world frame.
+        """
+        from ._kernels.step import measure
+
+        out = np.zeros(7)
+        model = self.model
+        found = measure(
+            model.bodies,
+            model.geoms,
+            model.settings,
+            self._qpos,
+            self._qvel,
+            self._states,
+            self._geom_states,
+            self._velocities[0],
+            (self._points, self._scratch),
+            (model.body_id(body_a), model.body_id(body_b), float(distance), out),
+        )
+        return (float(out[6]), out[:3], out[3:6]) if found else None
+
     def snapshot(self) -> Snapshot:
         """Return all that decides how the simulation goes on, warm start included."""
         count = int(self._report[0]["contact_count"])
@@ -207,7 +302,8 @@ class Data:
             self._qpos.copy(),
             self._qvel.copy(),
             self.body_wrench.copy(),
-            self.pair_enabled.copy(),
+            self._pair_flags.copy(),
+            self._pair_laws.copy(),
             self._contacts[:count].copy(),
             self._report.copy(),
         )
@@ -228,7 +324,8 @@ class Data:
         self._qpos[:] = snapshot.qpos
         self._qvel[:] = snapshot.qvel
         self.body_wrench[:] = snapshot.body_wrench
-        self.pair_enabled[:] = snapshot.pair_enabled
+        self._pair_flags[:] = snapshot.pair_flags
+        self._pair_laws = snapshot.pair_laws.copy()
         count = len(snapshot.contacts)
         if count > len(self._contacts):
             self._report[0]["contact_count"] = 0

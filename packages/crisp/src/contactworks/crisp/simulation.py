@@ -42,7 +42,8 @@ def step(model: Model, data: Data, count: int = 1) -> None:
             data._qpos,
             data._qvel,
             data.body_wrench,
-            data.pair_enabled,
+            data._pair_flags,
+            data._pair_laws,
             data._states,
             data._geom_states,
             data._contacts,
@@ -93,9 +94,7 @@ def reset(model: Model, data: Data) -> None:
     data._qpos[:] = model.qpos0
     data._qvel[:] = model.qvel0
     data.body_wrench[:] = 0.0
-    data.pair_enabled[:] = 1
-    for a, b in model.excluded:
-        data.pair_enabled[a, b] = data.pair_enabled[b, a] = 0
+    data.clear_pairs()
     data._report[:] = np.zeros(1, REPORT)
     forward(model, data)
 

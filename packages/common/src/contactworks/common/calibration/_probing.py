@@ -263,4 +263,4 @@ def _local_steps(curvatures: np.ndarray, rise: float) -> np.ndarray:
     """Return short steps (k,), long enough that the loss rises by ``rise`` where it curves."""
     with np.errstate(divide="ignore"):
         wanted = np.sqrt(2.0 * rise / np.maximum(curvatures, 0.0))
-    return np.clip(wanted, _SHORTEST_LOCAL_STEP, _LOCAL_STEP)
+    return np.asarray(np.clip(wanted, _SHORTEST_LOCAL_STEP, _LOCAL_STEP))

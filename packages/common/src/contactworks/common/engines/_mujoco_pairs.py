@@ -7,7 +7,8 @@ What MuJoCo 4.0.0 does, and how it is met here (all tried):
   one; ``margin = -d`` with ``gap = +d`` does: it is then listed, but has no force down to depth d.
 - Ordinary pairs follow the bit masks of the geoms, which belong to a geom and not to a pair.  To
   silence a pair of bodies, the geoms of one of them get a bit of their own, which those geoms carry
-  that may still touch them.  The masks of whole bodies, which the broad phase reads, must follow.
+  that may still touch them.  The masks of whole bodies, which only sort out bodies that never meet,
+  stay.
 - The distance that ``mj_geomDistance`` returns is exact to its tolerance of 1e-6 m, but its segment
   has no direction where the surfaces just touch; the normal is then measured a little apart.
 """
@@ -120,7 +121,6 @@ class PairSwitches:
         self._model = model
         self.contype = model.geom_contype.copy()
         self.conaffinity = model.geom_conaffinity.copy()
-        self._body_masks = (model.body_contype.copy(), model.body_conaffinity.copy())
         self._margins: dict[int, tuple[float, float]] = {}
         self._off: frozenset[BodyPair] = frozenset()
 
@@ -148,7 +148,6 @@ class PairSwitches:
                 )
                 self._model.pair_margin[i], self._model.pair_gap[i] = -_NEVER, _NEVER
         self._model.geom_contype[:], self._model.geom_conaffinity[:] = masks
-        self._write_body_masks(bool(off))
         self._off = off
 
     def _masks(self, off: frozenset[BodyPair]) -> tuple[np.ndarray, np.ndarray]:
@@ -189,14 +188,6 @@ class PairSwitches:
             for g in first
             for h in second
         )
-
-    def _write_body_masks(self, any_off: bool) -> None:
-        contype, conaffinity = (mask.copy() for mask in self._body_masks)
-        if any_off:
-            owner = self._model.geom_bodyid
-            np.bitwise_or.at(contype, owner, self._model.geom_contype)
-            np.bitwise_or.at(conaffinity, owner, self._model.geom_conaffinity)
-        self._model.body_contype[:], self._model.body_conaffinity[:] = contype, conaffinity
 
 
 def _cover(pairs: set[BodyPair]) -> set[int]:

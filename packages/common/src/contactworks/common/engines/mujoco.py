@@ -38,9 +38,8 @@ _LOGGER = logging.getLogger(__name__)
 # MuJoCo takes a larger number in the state for a sign of instability.
 _LARGEST = 1e10
 _WARNINGS = {
-    int(getattr(mujoco.mjtWarning, name)): name.removeprefix("mjWARN_")
-    for name in dir(mujoco.mjtWarning)
-    if name.startswith("mjWARN_")
+    int(value): name.removeprefix("mjWARN_")
+    for name, value in mujoco.mjtWarning.__members__.items()
 }
 _LAW_FIELDS = (
     "geom_friction",
@@ -243,19 +242,15 @@ class MujocoEngine:
             raise ModelError(f"count: got {count}, expected at least one step")
         self._refuse_bad_state()
         state = self._state()
-        before = [entry.number for entry in self.data.warning]
+        before = self.data.warning.number.copy()
         mujoco.mj_step(self.model, self.data, nstep=int(count))
-        raised = [
-            _WARNINGS[i]
-            for i, entry in enumerate(self.data.warning)
-            if entry.number > before[i] and i in _WARNINGS
-        ]
-        is_bad = not (np.isfinite(self.data.qpos).all() and np.isfinite(self.data.qvel).all())
+        raised = [_WARNINGS[i] for i in np.flatnonzero(self.data.warning.number > before)]
+        is_bad = not (_is_sane(self.data.qpos) and _is_sane(self.data.qvel))
         if raised or is_bad:
             at = self.time
             self._write_state(state)
             raise ModelError(
-                f"MuJoCo could not step: warning {', '.join(raised) or 'NaN'} at time {at:.6g} s; "
+                f"MuJoCo could not step: warning {', '.join(raised) or 'huge state'} at time {at:.6g} s; "
                 f"the state at {self.time:.6g} s, before the call, stands; expected a smaller time "
                 "step, softer contacts or a sane state"
             )
@@ -294,9 +289,8 @@ class MujocoEngine:
     def _refuse_bad_state(self) -> None:
         for field in ("qpos", "qvel"):
             value = getattr(self.data, field)
-            is_bad = ~(np.abs(value) <= _LARGEST)
-            if is_bad.any():
-                i = int(np.flatnonzero(is_bad)[0])
+            if not _is_sane(value):
+                i = int(np.flatnonzero(~(np.abs(value) <= _LARGEST))[0])
                 raise ModelError(
                     f"{field}[{i}]: got {value[i]}, expected a finite number of at most "
                     f"{_LARGEST:g}; MuJoCo would reset the world"
@@ -328,6 +322,11 @@ class MujocoEngine:
             return self._id(target), []
         pair = self._pair(*target)
         return pair, self._candidates(pair)
+
+
+def _is_sane(value: np.ndarray) -> bool:
+    """Return whether MuJoCo takes the numbers for a state; NaN fails the comparison."""
+    return bool(value.size == 0 or np.abs(value).max() <= _LARGEST)
 
 
 def _compiled(source: Any) -> Any:

@@ -13,10 +13,12 @@ from contactworks.common.geometry.base import BoundingBox
 __all__ = ["TOLERANCE", "estimate_bounds"]
 
 #: How far the box may stand off the shape, over the largest extent of the shape.
-TOLERANCE = 0.01
+TOLERANCE = 0.025
 
 Evaluate: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
+_START = 1e-3
+_TRIES = 12
 _DOUBLINGS = 40
 _LEVELS = 24
 _MOST_CELLS = 2_000_000
@@ -39,26 +41,37 @@ def estimate_bounds(
     Raises:
         GeometryError: no inside found, an unbounded shape, or a slope above 100.
     """
-    rng = np.random.default_rng(0)
+    samples = np.random.default_rng(0).uniform(-1.0, 1.0, size=(512, 3))
     steepest = 1.0
-    for _ in range(4):
-        half = _enclosing_cube(evaluate, steepest, name)
-        lower, upper = _refined_box(evaluate, half, steepest, name)
-        found = float(slopes(rng.uniform(lower, upper, size=(512, 3))).max())
-        if found > _STEEPEST:
+    # The point of the shape nearest to the origin then lies in the cube.
+    least = 1.01 * abs(float(evaluate(np.zeros((1, 3)))[0])) or _START
+    for _ in range(_TRIES):
+        half = _enclosing_cube(evaluate, least, steepest, name)
+        found = float(slopes(half * samples).max())
+        if found <= 1.01 * steepest:
+            box = _refined_box(evaluate, half, steepest)
+            if box is None:  # far from the origin, behind a function that falls short of distance
+                least = 2.0 * half
+                continue
+            lower, upper = box
+            around = 0.5 * (lower + upper) + 0.75 * (upper - lower) * samples
+            found = float(slopes(around).max())
+            if found <= 1.01 * steepest:
+                return lower, upper
+        steepest = 1.1 * found
+        if steepest > _STEEPEST:
             raise GeometryError(
                 f"{name}: slope {found:.3g} found, expected about 1; give the bounds"
             )
-        if found <= 1.01 * steepest:
-            break
-        steepest = 1.1 * found
-    return lower, upper
+    raise GeometryError(
+        f"{name}: found no point inside the shape (no value at or below 0); if it is very thin or "
+        "far from the origin, give the bounds"
+    )
 
 
-def _enclosing_cube(evaluate: Evaluate, steepest: float, name: str) -> float:
+def _enclosing_cube(evaluate: Evaluate, least: float, steepest: float, name: str) -> float:
     """Return half the side [m] of a cube whose sides, and those of larger ones, are clear."""
-    start = 0.5 * abs(float(evaluate(np.zeros((1, 3)))[0]))
-    half = start if start > 0.0 else 1e-3
+    half = least
     ticks = np.linspace(-1.0, 1.0, 17)
     u, v = (grid.reshape(-1) for grid in np.meshgrid(ticks, ticks))
     sides = np.concatenate(
@@ -81,8 +94,8 @@ def _enclosing_cube(evaluate: Evaluate, steepest: float, name: str) -> float:
     )
 
 
-def _refined_box(evaluate: Evaluate, half: float, steepest: float, name: str) -> BoundingBox:
-    """Return the box around the shape inside the cube of half side ``half``."""
+def _refined_box(evaluate: Evaluate, half: float, steepest: float) -> BoundingBox | None:
+    """Return the box around the shape inside the cube of half side ``half``; None if empty."""
     offsets = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     centers = np.zeros((1, 3))
     inner_lower, inner_upper = np.full(3, np.inf), np.full(3, -np.inf)
@@ -90,10 +103,12 @@ def _refined_box(evaluate: Evaluate, half: float, steepest: float, name: str) ->
     for level in range(_LEVELS):
         values = evaluate(centers)
         reach = steepest * half * np.sqrt(3.0)
-        sure = centers[values <= 0.0]
-        if len(sure):
-            inner_lower = np.minimum(inner_lower, sure.min(axis=0))
-            inner_upper = np.maximum(inner_upper, sure.max(axis=0))
+        is_inside = values <= 0.0
+        if is_inside.any():
+            # A ball around each of these points lies in the shape, too.
+            depth = -values[is_inside, None] / steepest
+            inner_lower = np.minimum(inner_lower, (centers[is_inside] - depth).min(axis=0))
+            inner_upper = np.maximum(inner_upper, (centers[is_inside] + depth).max(axis=0))
         centers = centers[values <= reach]
         over = np.maximum(inner_lower - (centers - half), (centers + half) - inner_upper)
         size = max(float((inner_upper - inner_lower).max()), 0.0)
@@ -110,10 +125,7 @@ def _refined_box(evaluate: Evaluate, half: float, steepest: float, name: str) ->
         half *= 0.5
         centers = (centers[:, None, :] + 2.0 * half * offsets).reshape(-1, 3)
     if not np.isfinite(inner_lower).all():
-        raise GeometryError(
-            f"{name}: found no point inside the shape (no value at or below 0); if it is very thin "
-            "or far from the origin, give the bounds"
-        )
+        return None
     if len(centers):
         outer_lower = np.minimum(outer_lower, (centers - half).min(axis=0))
         outer_upper = np.maximum(outer_upper, (centers + half).max(axis=0))

@@ -157,7 +157,7 @@ class Sdf(Shape):
         """Return the bounds as given, else an estimate that contains the shape.
 
         The estimate is right where no slope of f exceeds 1; steeper functions are measured and
-        allowed for.  It is at most 1 % of the size of the shape too wide.
+        allowed for.  On each side it is at most 2.5 % of the largest extent of the shape too wide.
 
         Raises:
             GeometryError: a shape that is empty, unbounded, or far from the origin compared with

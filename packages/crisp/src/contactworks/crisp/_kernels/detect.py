@@ -15,7 +15,9 @@ from .layout import (
     FRICTION_GEOMETRIC,
     FRICTION_MAX,
     OK,
+    PAIR_ENABLED,
     PAIR_OVERFLOW,
+    PAIR_OWN_LAW,
     PLANE,
     SPHERE,
 )
@@ -93,19 +95,19 @@ def _reach(kind, size, rotation, axis):
 
 
 @kernel
-def _may_touch(bodies, geoms, pair_enabled, g, h):
+def _may_touch(bodies, geoms, pair_flags, g, h):
     """Return whether two geoms belong to different bodies, one moving, with the pair enabled."""
     a = geoms[g].body
     b = geoms[h].body
     return (
         a != b
         and bodies[a].inverse_mass + bodies[b].inverse_mass > 0.0
-        and pair_enabled[a, b] != 0
+        and pair_flags[a, b] & PAIR_ENABLED != 0
     )
 
 
 @kernel
-def broad_phase(bodies, geoms, geom_states, pair_enabled, order, keys):
+def broad_phase(bodies, geoms, geom_states, pair_flags, order, keys):
     """Write the keys (first geom * geom count + second) of all pairs whose boxes overlap, sorted.
 
     Sort and sweep along x; planes meet every geom whose box reaches them. Returns the number of
@@ -126,7 +128,7 @@ def broad_phase(bodies, geoms, geom_states, pair_enabled, order, keys):
         first = geom_states[g]
         if geoms[g].kind == PLANE:
             for h in range(n):
-                if geoms[h].kind == PLANE or not _may_touch(bodies, geoms, pair_enabled, g, h):
+                if geoms[h].kind == PLANE or not _may_touch(bodies, geoms, pair_flags, g, h):
                     continue
                 second = geom_states[h]
                 height = 0.0
@@ -151,7 +153,7 @@ def broad_phase(bodies, geoms, geom_states, pair_enabled, order, keys):
                 or second.upper[1] < first.lower[1]
                 or second.lower[2] > first.upper[2]
                 or second.upper[2] < first.lower[2]
-                or not _may_touch(bodies, geoms, pair_enabled, g, h)
+                or not _may_touch(bodies, geoms, pair_flags, g, h)
             ):
                 continue
             swap = geoms[g].kind > geoms[h].kind or (geoms[g].kind == geoms[h].kind and g > h)
@@ -196,8 +198,68 @@ def narrow_phase(geoms, geom_states, g, h, margin, points, scratch):
 
 
 @kernel
+def _mix(first, second, rule):
+    """Return friction, compliance 1/k [m/N] of springs in series, restitution of two geoms."""
+    if rule == FRICTION_GEOMETRIC:
+        friction = math.sqrt(first.friction * second.friction)
+    elif rule == FRICTION_MAX:
+        friction = max(first.friction, second.friction)
+    else:
+        friction = min(first.friction, second.friction)
+    softness = 1.0 / first.stiffness + 1.0 / second.stiffness
+    return friction, softness, max(first.restitution, second.restitution)
+
+
+@kernel
+def _own_law(laws, a, b):
+    """Return friction, compliance and restitution that were given to a pair of bodies."""
+    for i in range(laws.shape[0]):
+        law = laws[i]
+        if (law.body_a == a and law.body_b == b) or (law.body_a == b and law.body_b == a):
+            return law.friction, 1.0 / law.stiffness, law.restitution
+    return 0.0, 0.0, 0.0  # not reached: the flag and the table are written together
+
+
+@kernel
+def pair_margin(bodies, velocity, a, b, settings):
+    """Return the margin of two bodies [m], grown by what they may close in one step."""
+    travel = 0.0
+    for k in range(3):
+        travel += (velocity[b, k] - velocity[a, k]) ** 2
+    travel = math.sqrt(travel)
+    for body in (a, b):
+        v = velocity[body]
+        travel += bodies[body].radius * math.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
+    return settings.contact_margin + settings.timestep * travel
+
+
+@kernel
+def nearest_point(geoms, geom_states, a, b, margin, work, out):
+    """Write the row of the smallest gap between the geoms of two bodies; return whether any."""
+    points, scratch = work
+    best = math.inf
+    for i in range(geoms.shape[0]):
+        for j in range(geoms.shape[0]):
+            if geoms[i].body != a or geoms[j].body != b:
+                continue
+            swap = geoms[i].kind > geoms[j].kind or (geoms[i].kind == geoms[j].kind and i > j)
+            g = j if swap else i
+            h = i if swap else j
+            found, _ = narrow_phase(geoms, geom_states, g, h, margin, points, scratch)
+            for row in range(found):
+                if points[row, 6] < best:
+                    best = points[row, 6]
+                    for k in range(7):
+                        out[k] = points[row, k]
+                    if swap:
+                        for k in range(3, 6):
+                            out[k] = -out[k]
+    return best <= margin
+
+
+@kernel
 def detect(
-    bodies, geoms, geom_states, pair_enabled, velocity, settings, order, keys, contacts, work
+    bodies, geoms, geom_states, pair_flags, laws, velocity, settings, order, keys, contacts, work
 ):
     """Fill ``contacts`` with all points within the margin; return (status, contacts, pairs).
 
@@ -206,7 +268,7 @@ def detect(
     """
     points, scratch = work
     n = geoms.shape[0]
-    pairs = broad_phase(bodies, geoms, geom_states, pair_enabled, order, keys)
+    pairs = broad_phase(bodies, geoms, geom_states, pair_flags, order, keys)
     if pairs > keys.shape[0]:
         return PAIR_OVERFLOW, 0, pairs
     count = 0
@@ -217,25 +279,15 @@ def detect(
         second = geoms[h]
         a = first.body
         b = second.body
-        travel = 0.0
-        for k in range(3):
-            travel += (velocity[b, k] - velocity[a, k]) ** 2
-        travel = math.sqrt(travel)
-        for body in (a, b):
-            v = velocity[body]
-            travel += bodies[body].radius * math.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
-        margin = settings.contact_margin + settings.timestep * travel
+        margin = pair_margin(bodies, velocity, a, b, settings)
         found, manifold = narrow_phase(geoms, geom_states, g, h, margin, points, scratch)
         if count + found > contacts.shape[0]:
             return CONTACT_OVERFLOW, count + found, pairs
-        if settings.friction_rule == FRICTION_GEOMETRIC:
-            friction = math.sqrt(first.friction * second.friction)
-        elif settings.friction_rule == FRICTION_MAX:
-            friction = max(first.friction, second.friction)
+        if pair_flags[a, b] & PAIR_OWN_LAW != 0:
+            friction, softness, restitution = _own_law(laws, a, b)
         else:
-            friction = min(first.friction, second.friction)
-        # Two springs in series, shared over the points of the manifold.
-        softness = (1.0 / first.stiffness + 1.0 / second.stiffness) * manifold
+            friction, softness, restitution = _mix(first, second, settings.friction_rule)
+        softness *= manifold  # a stiffness is shared over the points of the manifold
         for i in range(found):
             contact = contacts[count]
             contact.geom_a = g
@@ -248,6 +300,6 @@ def detect(
             contact.gap = points[i, 6]
             contact.friction = friction
             contact.compliance = softness  # in m/N here; the step turns it into velocity/impulse
-            contact.bias = max(first.restitution, second.restitution)  # likewise
+            contact.bias = restitution  # likewise
             count += 1
     return OK, count, pairs

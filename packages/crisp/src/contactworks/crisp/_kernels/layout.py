@@ -107,6 +107,22 @@ CONTACT = np.dtype(
     align=True,
 )
 
+# Bits of the matrix of body pairs.
+PAIR_ENABLED = 1
+PAIR_OWN_LAW = 2
+
+#: Contact parameters of a pair of bodies that replace those mixed from the geoms.
+PAIR_LAW = np.dtype(
+    [
+        ("body_a", "i8"),
+        ("body_b", "i8"),
+        ("friction", "f8"),
+        ("stiffness", "f8"),
+        ("restitution", "f8"),
+    ],
+    align=True,
+)
+
 #: Scalars of a step, in one record.
 SETTINGS = np.dtype(
     [

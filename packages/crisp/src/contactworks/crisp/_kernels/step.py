@@ -15,7 +15,7 @@ from contactworks.common._kernels.rotations import (
 
 from .canal import canal_island
 from .contact_law import apply_impulse, natural_residual, primal_residual, relative_velocity
-from .detect import detect, place_geoms
+from .detect import detect, nearest_point, place_geoms
 from .layout import BAD_SOLUTION, BAD_STATE, OK, SOLVER_HYBRID
 from .rows import build_row, warm_start
 from .sweep import island_residual, sweep_island, velocity_from_impulses
@@ -437,6 +437,18 @@ def _prepare(bodies, contacts, count, previous, previous_count, states, velocity
 
 
 @kernel
+def measure(bodies, geoms, settings_array, qpos, qvel, states, geom_states, velocity, work, query):
+    """Return whether bodies a and b are within a distance now; write the nearest row.
+
+    ``query`` is (a, b, distance, out).
+    """
+    a, b, distance, out = query
+    place_bodies(bodies, qpos, qvel, states, velocity)
+    place_geoms(bodies, geoms, qpos, states, geom_states, velocity, settings_array[0])
+    return nearest_point(geoms, geom_states, a, b, distance, work, out)
+
+
+@kernel
 def _first_not_finite(velocity):
     for i in range(velocity.shape[0]):
         for k in range(6):
@@ -454,7 +466,8 @@ def step(
     qpos,
     qvel,
     wrench,
-    pair_enabled,
+    pair_flags,
+    laws,
     states,
     geom_states,
     contacts,
@@ -494,7 +507,8 @@ def step(
             bodies,
             geoms,
             geom_states,
-            pair_enabled,
+            pair_flags,
+            laws,
             free,
             settings,
             order,

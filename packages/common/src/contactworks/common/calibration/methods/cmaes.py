@@ -103,6 +103,9 @@ class CmaEs(SearchMethod):
             # The package would otherwise obey a file of this name in the working folder.
             "signals_filename": "",
         }
+        if start.size == 1:
+            # The package limits deviations by a vector of scales, which it lacks in one dimension.
+            settings["maxstd_boundrange"] = np.inf
         return cma.CMAEvolutionStrategy(start.tolist(), self.sigma, settings)
 
 

@@ -19,7 +19,7 @@ __all__ = ["GridSearch"]
 
 @dataclass(frozen=True, slots=True)
 class GridSearch(SearchMethod):
-    """Evaluate every point of a grid and take the best.
+    """Evaluate every point of a grid and take the best (of equals, the first evaluated).
 
     Attributes:
         points: number of points of each parameter, evenly spaced from bound to bound (evenly in
@@ -50,7 +50,10 @@ class GridSearch(SearchMethod):
     def search(
         self, objective: Objective, start: Float[np.ndarray, " k"], rng: np.random.Generator
     ) -> str:
-        """Evaluate the grid, the last parameter fastest."""
+        """Evaluate the grid: in order if it fits into one generation, else in random order.
+
+        In order, a first generation could lie in one corner where every candidate fails.
+        """
         axes = self._axes(objective.space)
         shape = tuple(axis.size for axis in axes)
         total = int(np.prod([float(n) for n in shape]))
@@ -59,8 +62,9 @@ class GridSearch(SearchMethod):
                 f"grid: got {total} points ({' x '.join(map(str, shape))}), expected at most "
                 f"{self.limit}; take fewer points or raise the limit"
             )
+        order = np.arange(total) if total <= self.batch_size else rng.permutation(total)
         for first in range(0, total, self.batch_size):
-            index = np.unravel_index(np.arange(first, min(first + self.batch_size, total)), shape)
+            index = np.unravel_index(order[first : first + self.batch_size], shape)
             points = [axis[i] for axis, i in zip(axes, index, strict=True)]
             objective.losses(np.stack(points, axis=1))
         return "grid complete"
