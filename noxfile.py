@@ -48,6 +48,16 @@ QUIET = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
 }
 
+# One step compiles the whole engine, whatever the scene.
+WARM_UP = """
+from contactworks import crisp
+builder = crisp.ModelBuilder()
+builder.world.add_geom(crisp.Plane())
+builder.add_body("ball", mass=1.0).add_geom(crisp.Sphere(0.1))
+model = builder.build()
+crisp.step(model, crisp.Data(model))
+"""
+
 package_wise = nox.parametrize("package", PACKAGES, ids=PACKAGES)
 
 
@@ -283,9 +293,3 @@ def _away(session: nox.Session) -> Iterator[None]:
     """Work in an empty folder outside the checkout."""
     with TemporaryDirectory(prefix="contactworks-") as folder, session.chdir(folder):
         yield
-
-
-WARM_UP = """
-import sys
-sys.exit(0)
-"""

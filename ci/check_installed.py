@@ -33,7 +33,7 @@ LAZY = ("scipy.optimize", "trimesh", "matplotlib", "mujoco", "h5py", "cma")
 JOBS = {
     "crisp": ["run", "cube-toss", "--json", "{json}"],
     "clash": ["collect", "--json", "{json}"],
-    "tac2real": ["gel", "--json", "{json}"],
+    "tac2real": ["patch-test", "--json", "{json}"],
 }
 
 

@@ -49,6 +49,7 @@ def test_no_file_is_large(files: list[Path]) -> None:
     assert not large
 
 
-def test_no_pickles_or_compiled_files(files: list[Path]) -> None:
-    unwanted = {".pkl", ".pickle", ".pt", ".pth", ".pyc", ".so", ".nbi", ".nbc"}
-    assert not [str(path.relative_to(ROOT)) for path in files if path.suffix in unwanted]
+def test_no_pickles_logs_or_compiled_files(files: list[Path]) -> None:
+    unwanted = {".pkl", ".pickle", ".pt", ".pth", ".pyc", ".so", ".nbi", ".nbc", ".log"}
+    found = [path for path in files if path.suffix in unwanted or path.name == "MUJOCO_LOG.TXT"]
+    assert not [str(path.relative_to(ROOT)) for path in found]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from contactworks.common.calibration import Parameter, ParameterSpace
 
 

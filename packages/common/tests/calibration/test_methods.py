@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from contactworks.common.calibration import (
     Alternating,
     Block,
@@ -54,7 +55,11 @@ ROSENBROCK = CalibrationProblem(
 
 
 def log_residuals(v: dict[str, float]) -> list[float]:
-    return [np.log10(v["k"] / 3e4), 2.0 * np.log10(v["c"] / 0.05), np.log10(v["k"] * v["c"] / 1.5e3)]
+    return [
+        np.log10(v["k"] / 3e4),
+        2.0 * np.log10(v["c"] / 0.05),
+        np.log10(v["k"] * v["c"] / 1.5e3),
+    ]
 
 
 @pytest.mark.parametrize("method", ALL_METHODS, ids=lambda m: m.name)
@@ -148,8 +153,10 @@ def test_cma_reaches_a_minimum_on_the_bounds(unit_space: Callable) -> None:
 
 def test_cma_does_not_depend_on_the_size_of_the_loss(unit_space: Callable) -> None:
     """A loss in square metres may be 1e-12 all over; a fixed loss tolerance would stop at once."""
-    problem = CalibrationProblem(unit_space("a", "b"), lambda v: 1e-20 * (v["a"] - v["b"] ** 2) ** 2
-                                 + 1e-20 * (v["b"] - 0.5) ** 2)
+    problem = CalibrationProblem(
+        unit_space("a", "b"),
+        lambda v: 1e-20 * (v["a"] - v["b"] ** 2) ** 2 + 1e-20 * (v["b"] - 0.5) ** 2,
+    )
     result = CmaEs(1000).run(problem, rng=0, identifiability=False)
     assert result.values["a"] == pytest.approx(0.25, abs=1e-5)
 
@@ -187,9 +194,7 @@ def test_population_and_budget_are_kept() -> None:
 
 @pytest.mark.parametrize("method", [LeastSquares(), GradientDescent(5000)], ids=lambda m: m.name)
 def test_local_methods_solve_rosenbrock(method: SearchMethod) -> None:
-    result = method.run(
-        ROSENBROCK, rng=0, start={"x": -1.2, "y": 1.0}, identifiability=False
-    )
+    result = method.run(ROSENBROCK, rng=0, start={"x": -1.2, "y": 1.0}, identifiability=False)
     assert result.values["x"] == pytest.approx(1.0, abs=1e-5)
     assert result.values["y"] == pytest.approx(1.0, abs=1e-5)
     assert result.history.values[0] == pytest.approx([-1.2, 1.0])

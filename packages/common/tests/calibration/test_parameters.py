@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from contactworks.common.calibration import Parameter, ParameterSpace
-from contactworks.common.errors import CalibrationError, ShapeError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from contactworks.common.calibration import Parameter, ParameterSpace
+from contactworks.common.errors import CalibrationError, ShapeError
 
 MIXED = ParameterSpace(
     [
@@ -79,7 +80,7 @@ def test_round_trip_stays_inside(rows: list[list[float]]) -> None:
 def test_outside_is_refused_by_name(bad: float) -> None:
     with pytest.raises(CalibrationError, match=r"'stiffness'.*\[1, 1\]"):
         MIXED.denormalize([[0.5, 0.5, 0.5], [0.5, bad, 0.5]])
-    with pytest.raises(CalibrationError, match="'mu'.*expected one in"):
+    with pytest.raises(CalibrationError, match=r"'mu'.*expected one in"):
         MIXED.normalize([bad + math.copysign(5.0, bad), 1e3, 1.0])
 
 
@@ -105,7 +106,7 @@ def test_dict_views() -> None:
     assert MIXED.to_dict(array) == values
     with pytest.raises(CalibrationError, match=r"missing \['mu'\], unknown \['mue'\]"):
         MIXED.from_dict({"mue": 0.1, "stiffness": 1e3, "damping": 1.0})
-    with pytest.raises(CalibrationError, match="'mu'.*finite"):
+    with pytest.raises(CalibrationError, match=r"'mu'.*finite"):
         MIXED.from_dict({**values, "mu": math.nan})
 
 

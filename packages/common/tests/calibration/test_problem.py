@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from contactworks.common.calibration import CalibrationProblem, CmaEs, GridSearch, Status
 from contactworks.common.errors import CalibrationError, ShapeError
 
@@ -85,9 +86,7 @@ def test_batch_that_raises_is_repeated_singly(unit_space: Callable, has_single: 
     def single(values: dict[str, float]) -> float:
         return float(batch(np.array([[values["x"]]]))[0])
 
-    problem = CalibrationProblem(
-        unit_space("x"), single if has_single else None, batch_loss=batch
-    )
+    problem = CalibrationProblem(unit_space("x"), single if has_single else None, batch_loss=batch)
     result = GridSearch(3).run(problem, rng=0, identifiability=False)
     assert result.history.status.tolist() == [Status.OK, Status.OK, Status.ERROR]
     assert result.history.loss[:2].tolist() == [0.0, 0.5]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from contactworks.common.calibration import (
     Alternating,
     Block,
@@ -125,7 +126,8 @@ def test_killed_process_leaves_a_whole_checkpoint(tmp_path: Path) -> None:
                 os._exit(9)
             return (v["a"] - 0.3) ** 2 + (v["b"] - 0.6) ** 2
         space = ParameterSpace([Parameter(n, "1", 0.0, 1.0) for n in "ab"])
-        CmaEs(60, population=6).run(CalibrationProblem(space, loss), rng=3, checkpoint={str(path)!r})
+        method, problem = CmaEs(60, population=6), CalibrationProblem(space, loss)
+        method.run(problem, rng=3, checkpoint={str(path)!r})
         """
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9

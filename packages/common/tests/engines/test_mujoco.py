@@ -17,6 +17,11 @@ mujoco = pytest.importorskip("mujoco")
 from contactworks.common.engines.mujoco import MujocoEngine  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def _log_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its warnings into the current folder
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_conformance(check: Check) -> None:
     check(MujocoEngine)

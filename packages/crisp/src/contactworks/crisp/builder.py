@@ -307,7 +307,7 @@ def _geom_record(geom: _Geom, body: int) -> np.ndarray:
     size, radius = _size(geom.shape)
     record["kind"] = _kind(geom.shape)
     record["body"] = body
-    record["size"] = size
+    record["dimensions"] = size
     record["position"] = geom.position
     record["quaternion"] = geom.quaternion
     record["radius"] = radius

@@ -18,6 +18,7 @@ from ._kernels.layout import (
     PAIR_LAW,
     PAIR_OWN_LAW,
     REPORT,
+    make_records,
 )
 from .model import Model
 
@@ -127,11 +128,11 @@ class Data:
         self.body_twist = np.zeros((n, 6))
         self.body_wrench = np.zeros((n, 6))
         self._pair_flags = np.zeros((n, n), np.uint8)
-        self._pair_laws = np.zeros(0, PAIR_LAW)
+        self._pair_laws = make_records(0, PAIR_LAW)
         self.clear_pairs()
-        self._states = np.zeros(n, BODY_STATE)
-        self._geom_states = np.zeros(model.geom_count, GEOM_STATE)
-        self._report = np.zeros(1, REPORT)
+        self._states = make_records(n, BODY_STATE)
+        self._geom_states = make_records(model.geom_count, GEOM_STATE)
+        self._report = make_records(1, REPORT)
         self._velocities = tuple(np.zeros((n, 6)) for _ in range(4))
         self._order = np.arange(model.geom_count, dtype=np.int64)
         self._points = np.zeros((_POINT_ROWS, 7))
@@ -145,10 +146,10 @@ class Data:
         """Make room, keeping the contacts of the last step."""
         n = self.model.body_count
         kept = int(self._report[0]["contact_count"])
-        old = getattr(self, "_contacts", np.zeros(0, CONTACT))
-        self._contacts = np.zeros(contacts, CONTACT)
+        old = getattr(self, "_contacts", make_records(0, CONTACT))
+        self._contacts = make_records(contacts, CONTACT)
         self._contacts[:kept] = old[:kept]
-        self._previous = np.zeros(contacts, CONTACT)
+        self._previous = make_records(contacts, CONTACT)
         self._keys = np.zeros(pairs, np.int64)
         self._integers = (
             np.zeros(n + 2, np.int64),  # parent
@@ -212,7 +213,7 @@ class Data:
         self._pair_flags[:] = PAIR_ENABLED
         for a, b in self.model.excluded:
             self._pair_flags[a, b] = self._pair_flags[b, a] = 0
-        self._pair_laws = np.zeros(0, PAIR_LAW)
+        self._pair_laws = make_records(0, PAIR_LAW)
 
     def pair_enabled(self, body_a: str, body_b: str) -> bool:
         """Return whether two bodies may touch."""
@@ -258,7 +259,7 @@ class Data:
             )
         a, b = self.model.body_id(body_a), self.model.body_id(body_b)
         laws = [law for law in self._pair_laws if {int(law["body_a"]), int(law["body_b"])} != {a, b}]
-        table = np.zeros(len(laws) + 1, PAIR_LAW)
+        table = make_records(len(laws) + 1, PAIR_LAW)
         table[:-1] = laws
         table[-1] = (a, b, friction, stiffness, restitution)
         self._pair_laws = table

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from contactworks.common.errors import ModelError
 
+from ._kernels.layout import as_records
 from .options import Options
 
 __all__ = ["Model"]
@@ -42,7 +43,9 @@ class Model:
     settings: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "settings", self.options.to_settings())
+        object.__setattr__(self, "bodies", as_records(self.bodies))
+        object.__setattr__(self, "geoms", as_records(self.geoms))
+        object.__setattr__(self, "settings", as_records(self.options.to_settings()))
         for array in (self.bodies, self.geoms, self.qpos0, self.qvel0, self.settings):
             array.flags.writeable = False
 

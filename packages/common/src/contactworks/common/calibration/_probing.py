@@ -23,8 +23,9 @@ _ROUNDS = 6
 _NOISE_SPACING = 2e-3
 _NOISE_OFFSET = 1e-2
 _NOISE_POINTS = 9
-# The centre was chosen for its low loss, so with noise it lies about three deviations too low.
-_SIGNIFICANCE = 4.0
+_CLOSE_SPACING = 5e-4
+_LARGEST_LUCK = 5.0  # deviations by which noise may have lowered the centre
+_SIGNIFICANCE = 3.0
 _NOISE_MARGIN = 30.0
 _HESSIAN_MARGIN = 100.0
 _LOCAL_STEP = 1e-2
@@ -61,6 +62,7 @@ class Prober:
         self.largest_rise = 0.0
         self.lowest = np.inf
         self.loss = float(self.losses(self._centre[None])[0])
+        self._level = self.loss
 
     def losses(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
         """Return losses (n,) at coordinates (n, d), NaN where the candidate failed."""
@@ -81,23 +83,33 @@ class Prober:
         """Return the numerical noise of the loss near the centre (standard deviation).
 
         Two short lines of evenly spaced points, off the centre because a loss often has a kink
-        there.  Fourth differences of a smooth loss vanish, of independent noise they have 70 times
-        its variance.
-
-        Source: J. J. More, S. M. Wild, "Estimating computational noise", SIAM J. Sci. Comput. 33
-            (2011) 1292-1314, section 3, with the fourth differences only.
+        there: what a cubic does not explain is noise.  A search ends at a point that noise made
+        low, so with noise the level of the centre is corrected by close neighbours.
         """
         inward = np.where(self._centre > 0.5, -1.0, 1.0)
         other = inward * np.where(np.arange(inward.size) % 2 == 0, 1.0, 0.5)
-        reach = _NOISE_OFFSET + _NOISE_SPACING * np.arange(_NOISE_POINTS)
-        lines = [self._centre + reach[:, None] * direction for direction in (inward, other)]
-        found = []
-        for losses in np.split(self.losses(np.concatenate(lines)), len(lines)):
-            found.append(np.diff(losses, n=4))
-        differences = np.concatenate(found)
-        differences = differences[np.isfinite(differences)]
-        found_noise = np.sqrt(np.mean(differences**2) / 70.0) if differences.size else 0.0
-        return max(float(found_noise), float(np.finfo(float).eps * abs(self.loss)))
+        reach = np.arange(_NOISE_POINTS, dtype=np.float64)
+        lines = [
+            self._centre + (_NOISE_OFFSET + _NOISE_SPACING * reach)[:, None] * direction
+            for direction in (inward, other)
+        ]
+        close = self._centre + _CLOSE_SPACING * reach[1:, None] * other
+        first, second, near = np.split(
+            self.losses(np.concatenate([*lines, close])), [reach.size, 2 * reach.size]
+        )
+        squares, freedom = 0.0, 0
+        for losses in (first, second):
+            seen = np.isfinite(losses)
+            if np.count_nonzero(seen) > 4:
+                basis = np.vander(np.linspace(-1.0, 1.0, reach.size)[seen], 4)
+                left = losses[seen] - basis @ np.linalg.lstsq(basis, losses[seen], rcond=None)[0]
+                squares, freedom = squares + float(left @ left), freedom + left.size - 4
+        found = np.sqrt(squares / freedom) if freedom else 0.0
+        near = near[np.isfinite(near)]
+        shift = float(near.mean()) - self.loss if near.size else 0.0
+        if 0.0 < shift < _LARGEST_LUCK * found:
+            self._level = self.loss + shift
+        return max(float(found), float(np.finfo(float).eps * abs(self.loss)))
 
     def curvatures(
         self,
@@ -234,7 +246,7 @@ class Prober:
     def _along(self, directions: np.ndarray, steps: np.ndarray, noise: float) -> np.ndarray:
         """Return curvatures (k,) along directions (k, d) at steps (k,); NaN where no probe worked.
 
-        A curvature below four times its error from noise counts as none.
+        A curvature below three times its error from noise counts as none.
         """
         plus = np.minimum(steps, self._room(directions))
         minus = np.minimum(steps, self._room(-directions))
@@ -244,10 +256,10 @@ class Prober:
         usable = np.concatenate([plus, minus]) >= _USABLE_SHARE * np.tile(steps, 2)
         rises = np.full(usable.size, np.nan)
         if usable.any():
-            rises[usable] = self.losses(points[usable]) - self.loss
+            rises[usable] = self.losses(points[usable]) - self._level
         up, down = np.split(rises, 2)
         both, only_up = np.isfinite(up) & np.isfinite(down), np.isfinite(up)
-        plus, minus = np.maximum(plus, 1e-300), np.maximum(minus, 1e-300)
+        plus, minus = np.where(only_up, plus, 1.0), np.where(np.isfinite(down), minus, 1.0)
         with np.errstate(invalid="ignore", over="ignore"):
             two = 2.0 * (up / plus + down / minus) / (plus + minus)
             spread = 1.0 / plus**2 + 1.0 / minus**2 + (1.0 / plus + 1.0 / minus) ** 2
@@ -261,6 +273,6 @@ class Prober:
 
 def _local_steps(curvatures: np.ndarray, rise: float) -> np.ndarray:
     """Return short steps (k,), long enough that the loss rises by ``rise`` where it curves."""
-    with np.errstate(divide="ignore"):
-        wanted = np.sqrt(2.0 * rise / np.maximum(curvatures, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wanted = np.where(curvatures > 0.0, np.sqrt(2.0 * rise / curvatures), np.inf)
     return np.asarray(np.clip(wanted, _SHORTEST_LOCAL_STEP, _LOCAL_STEP))

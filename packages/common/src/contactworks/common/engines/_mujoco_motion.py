@@ -12,7 +12,6 @@ import mujoco
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common import rotations
 from contactworks.common.errors import ModelError
 from contactworks.common.poses import Pose, Twist
 
@@ -38,7 +37,7 @@ def body_twist(model: Any, data: Any, body: int) -> Twist:
     if address is not None:
         quaternion = _unit(data.qpos[address[0] + 3 : address[0] + 7])
         velocity = data.qvel[address[1] : address[1] + 6]
-        return Twist(velocity[:3], rotations.rotate(quaternion, velocity[3:]))
+        return Twist(velocity[:3], _rotated(velocity[3:], quaternion))
     return Twist.from_vector(_jacobian(model, data, body) @ data.qvel)
 
 
@@ -71,9 +70,9 @@ def write_twist(model: Any, data: Any, body: int, twist: Twist, name: str) -> No
     address = _free_joint(model, body)
     if address is not None:
         quaternion = _unit(data.qpos[address[0] + 3 : address[0] + 7])
+        inverse = quaternion * (1.0, -1.0, -1.0, -1.0)
         data.qvel[address[1] : address[1] + 3] = twist.linear
-        spin = rotations.rotate_inverse(quaternion, twist.angular)
-        data.qvel[address[1] + 3 : address[1] + 6] = spin
+        data.qvel[address[1] + 3 : address[1] + 6] = _rotated(twist.angular, inverse)
         return
     own = _own_dofs(model, body, name)
     jacobian = _jacobian(model, data, body)
@@ -145,3 +144,12 @@ def _jacobian(model: Any, data: Any, body: int) -> Float[np.ndarray, "6 nv"]:
 def _unit(quaternion: Float[np.ndarray, " 4"]) -> Float[np.ndarray, " 4"]:
     """Return a quaternion of length one; MuJoCo lets the stored one drift."""
     return np.asarray(quaternion / np.linalg.norm(quaternion))
+
+
+def _rotated(
+    vector: Float[np.ndarray, " 3"], quaternion: Float[np.ndarray, " 4"]
+) -> Float[np.ndarray, " 3"]:
+    """Return a rotated vector (3,); MuJoCo's own function, as this runs once a step."""
+    result = np.empty(3)
+    mujoco.mju_rotVecQuat(result, vector, quaternion)
+    return result

@@ -244,15 +244,15 @@ class MujocoEngine:
         state = self._state()
         before = self.data.warning.number.copy()
         mujoco.mj_step(self.model, self.data, nstep=int(count))
-        raised = [_WARNINGS[i] for i in np.flatnonzero(self.data.warning.number > before)]
+        raised = [_WARNINGS[int(i)] for i in np.flatnonzero(self.data.warning.number > before)]
         is_bad = not (_is_sane(self.data.qpos) and _is_sane(self.data.qvel))
         if raised or is_bad:
-            at = self.time
+            at, reason = self.time, ", ".join(raised) or "huge state"
             self._write_state(state)
             raise ModelError(
-                f"MuJoCo could not step: warning {', '.join(raised) or 'huge state'} at time {at:.6g} s; "
-                f"the state at {self.time:.6g} s, before the call, stands; expected a smaller time "
-                "step, softer contacts or a sane state"
+                f"MuJoCo could not step: warning {reason} at time {at:.6g} s; the state at "
+                f"{self.time:.6g} s, before the call, stands; expected a smaller time step, softer "
+                "contacts or a sane state"
             )
 
     def reset(self) -> None:

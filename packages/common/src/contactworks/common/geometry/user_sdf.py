@@ -159,9 +159,11 @@ class Sdf(Shape):
         The estimate is right where no slope of f exceeds 1; steeper functions are measured and
         allowed for.  On each side it is at most 2.5 % of the largest extent of the shape too wide.
 
+        Parts that lie apart from the rest by several times its size are not found: give the bounds
+        then.
+
         Raises:
-            GeometryError: a shape that is empty, unbounded, or far from the origin compared with
-                its size: give the bounds then.
+            GeometryError: a shape that is empty, unbounded or too thin: give the bounds then.
         """
         return self.bounds if self.bounds is not None else _estimated_bounds(self)
 

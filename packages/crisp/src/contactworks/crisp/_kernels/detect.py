@@ -63,7 +63,7 @@ def place_geoms(bodies, geoms, qpos, states, geom_states, velocity, settings):
             velocity, geom.body, body.radius
         )
         for k in range(3):
-            reach = _reach(geom.kind, geom.size, state.rotation, k) + grow
+            reach = _reach(geom.kind, geom.dimensions, state.rotation, k) + grow
             state.lower[k] = state.position[k] - reach
             state.upper[k] = state.position[k] + reach
 
@@ -170,8 +170,8 @@ def narrow_phase(geoms, geom_states, g, h, margin, points, scratch):
     """Write the points of the pair (kind of g <= kind of h); return (count, manifold size)."""
     a = geom_states[g]
     b = geom_states[h]
-    size_a = geoms[g].size
-    size_b = geoms[h].size
+    size_a = geoms[g].dimensions
+    size_b = geoms[h].dimensions
     kind_a = geoms[g].kind
     kind_b = geoms[h].kind
     if kind_a == PLANE:

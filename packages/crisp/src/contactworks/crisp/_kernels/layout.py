@@ -7,6 +7,7 @@ World frame and SI units unless a field says otherwise.
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 PLANE, SPHERE, CAPSULE, BOX, CYLINDER = range(5)
@@ -50,7 +51,7 @@ GEOM = np.dtype(
     [
         ("kind", "i8"),
         ("body", "i8"),
-        ("size", "f8", (3,)),  # radius | radius, half length | half sizes
+        ("dimensions", "f8", (3,)),  # radius | radius, half length | half sizes
         ("position", "f8", (3,)),  # in the body frame
         ("quaternion", "f8", (4,)),
         ("radius", "f8"),  # bounding ball about the geom's origin
@@ -161,3 +162,13 @@ REPORT = np.dtype(
     ],
     align=True,
 )
+
+
+def as_records(array: np.ndarray) -> np.ndarray:
+    """Return the array in the form that kernels index: with the JIT off, fields are attributes."""
+    return array.view(np.recarray) if numba.config.DISABLE_JIT else array
+
+
+def make_records(count: int, layout: np.dtype) -> np.ndarray:
+    """Return ``count`` zero records for the kernels."""
+    return as_records(np.zeros(count, layout))

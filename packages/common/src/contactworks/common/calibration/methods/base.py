@@ -106,7 +106,8 @@ class SearchMethod(ABC):
             progress: told of each generation.
             checkpoint: a file (``.npz`` or ``.h5``) to stop and resume, or None.
             identifiability: whether, or how, to measure afterwards which parameters the data
-                inform.  This takes further evaluations (about 20 for each parameter).
+                inform.  This takes further evaluations (about 30, and 15 to
+                25 for each parameter).
 
         Raises:
             CalibrationError: every candidate of the first generation failed (the error of the

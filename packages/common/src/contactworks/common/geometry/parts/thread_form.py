@@ -91,8 +91,9 @@ class ThreadForm:
 
         So: zero exactly on the surface; 1-Lipschitz, hence never larger in magnitude than the
         distance; equal to it up to terms of second order on the flanks and across the edges
-        radially; and at least 0.92 of it near the edges (the nearest of flank and cylinder, whose
-        normals are 45 degrees apart: cos 22.5°).
+        radially; and, within a pitch of the surface, at least 0.92 of it (near the edges, where
+        the nearest of flank and cylinder counts, whose normals are 45 degrees apart: cos 22.5°).
+        That holds for pitches up to half of the radius; at the steepest pitch κ takes it to 0.75.
 
         Args:
             points: query points (n, 3) [m].
