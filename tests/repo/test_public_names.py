@@ -20,6 +20,7 @@ HOMES = (
     *(f"contactworks.{package}" for package in PACKAGES),
     "contactworks.common.calibration",
     "contactworks.common.engine",
+    "contactworks.common.engine_conformance",
     "contactworks.common.engines.mujoco",
     "contactworks.common.errors",
     "contactworks.common.geometry",

@@ -202,7 +202,8 @@ class Options:
 
 def test_to_jsonable() -> None:
     value = {
-        "options": Options(np.int64(3), Path("a/b"), Color.RED),
+        "options": Options(3, Path("a/b"), Color.RED),
+        "whole": np.int64(4),
         "array": np.array([[1.5, 2.0]]),
         "scalar": np.float32(0.5),
         "flag": np.bool_(True),
@@ -213,6 +214,7 @@ def test_to_jsonable() -> None:
     assert json.loads(json.dumps(plain)) == {
         "options": {"seed": 3, "path": "a/b", "color": "red", "tail": [1.0, 2.0]},
         "array": [[1.5, 2.0]],
+        "whole": 4,
         "scalar": 0.5,
         "flag": True,
         "set": [1, 3],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+
 from contactworks import crisp
 from contactworks.common import engine as protocol
 from contactworks.common.engine_conformance import CHECKS
@@ -66,7 +67,7 @@ def test_satisfies_the_protocol():
 
 
 def test_other_sources_are_refused():
-    with pytest.raises(ModelError, match=r"got a str, expected a crisp\.Model"):
+    with pytest.raises(ModelError, match=r"got a str, expected a Model"):
         CrispEngine("scene.xml")
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ MATRIX = np.array([[40.0, -12.0, 3.0], [-12.0, 90.0, 8.0], [3.0, 8.0, 25.0]])
 PRIOR = 12.0 * np.eye(3)  # inverse variance of a uniform distribution on [0, 1]
 
 
-def quadratic(offset: float, target: np.ndarray, matrix: np.ndarray) -> Callable:
+def quadratic(offset: float, target: np.ndarray, matrix: np.ndarray) -> Callable[..., Any]:
     def loss(v: dict[str, float]) -> float:
         d = np.array(list(v.values())) - target
         return float(offset + 0.5 * d @ matrix @ d)
@@ -36,7 +37,9 @@ def noise_of(values: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("offset", [0.0, 1.0, -3.0])
-def test_quadratic_gives_its_matrix_and_its_widths(unit_space: Callable, offset: float) -> None:
+def test_quadratic_gives_its_matrix_and_its_widths(
+    unit_space: Callable[..., Any], offset: float
+) -> None:
     problem = CalibrationProblem(
         unit_space("a", "b", "c"), quadratic(offset, np.array([0.4, 0.5, 0.6]), MATRIX)
     )
@@ -69,7 +72,7 @@ def test_hessian_is_in_normalized_coordinates() -> None:
     np.testing.assert_allclose(report.hessian, np.diag([32.0, 40.0]), rtol=1e-6, atol=1e-5)
 
 
-def test_absent_parameter_is_found(unit_space: Callable) -> None:
+def test_absent_parameter_is_found(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(
         unit_space("a", "idle", "b"),
         lambda v: 0.2 + 5.0 * (v["a"] - 0.3) ** 2 + 9.0 * (v["b"] - 0.8) ** 2,
@@ -120,7 +123,7 @@ def test_bent_valley_is_not_taken_for_curvature() -> None:
     assert abs(found @ tangent) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_widths_are_the_spread_of_repeated_experiments(vector: Callable) -> None:
+def test_widths_are_the_spread_of_repeated_experiments(vector: Callable[..., Any]) -> None:
     """The oracle: fit the same line to 400 sets of noisy data and look how the answers spread."""
     generator = np.random.default_rng(8)
     design = np.column_stack([np.ones(30), np.linspace(0.0, 1.0, 30)])
@@ -128,15 +131,21 @@ def test_widths_are_the_spread_of_repeated_experiments(vector: Callable) -> None
     data = design @ truth + sigma * generator.standard_normal((400, 30))
     answers = np.array([np.linalg.lstsq(design, row, rcond=None)[0] for row in data])
     space = ParameterSpace([Parameter(n, "1", -10.0, 10.0) for n in ("offset", "slope")])
+
+    def residuals_of(row: np.ndarray) -> Callable[[dict[str, float]], np.ndarray]:
+        return lambda v: design @ vector(v) - row
+
     widths = []
     for row, answer in zip(data[:60], answers, strict=False):
-        problem = CalibrationProblem(space, residuals=lambda v, row=row: design @ vector(v) - row)
+        problem = CalibrationProblem(space, residuals=residuals_of(row))
         report = identifiability(problem, space.to_dict(answer))
         widths.append(20.0 * report.widths)
     np.testing.assert_allclose(np.mean(widths, axis=0), answers.std(axis=0), rtol=0.1)
 
 
-def test_residuals_give_gauss_newton(unit_space: Callable, vector: Callable) -> None:
+def test_residuals_give_gauss_newton(
+    unit_space: Callable[..., Any], vector: Callable[..., Any]
+) -> None:
     jacobian = np.random.default_rng(4).random((9, 3))
     target = np.array([0.2, 0.5, 0.9])
     problem = CalibrationProblem(
@@ -148,7 +157,7 @@ def test_residuals_give_gauss_newton(unit_space: Callable, vector: Callable) -> 
     assert report.threshold == pytest.approx(0.5 * 0.05**2 / (10 - 3))
 
 
-def test_residuals_with_a_product(unit_space: Callable) -> None:
+def test_residuals_with_a_product(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(
         unit_space("a", "b", "c"),
         residuals=lambda v: [v["a"] * v["b"] - 0.3, v["c"] - 0.4, 0.01, -0.01, 0.01],
@@ -160,13 +169,13 @@ def test_residuals_with_a_product(unit_space: Callable) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_noise_is_not_taken_for_information(unit_space: Callable, seed: int) -> None:
+def test_noise_is_not_taken_for_information(unit_space: Callable[..., Any], seed: int) -> None:
     """Noise of 1e-3 with a curvature that makes 0.25 over half a range."""
     matrix = np.diag([2.0, 20.0, 0.0])
     smooth = quadratic(0.05, np.array([0.3, 0.7, 0.0]), matrix)
 
     def loss(v: dict[str, float]) -> float:
-        return smooth(v) + 1e-3 * noise_of(np.array([*v.values(), seed]))
+        return float(smooth(v) + 1e-3 * noise_of(np.array([*v.values(), seed])))
 
     result = CmaEs(400).run(CalibrationProblem(unit_space("a", "b", "idle"), loss), rng=seed)
     report = result.identifiability
@@ -177,7 +186,7 @@ def test_noise_is_not_taken_for_information(unit_space: Callable, seed: int) -> 
     assert report.hessian[1, 1] == pytest.approx(20.0, rel=0.3)
 
 
-def test_smooth_loss_has_no_noise(unit_space: Callable) -> None:
+def test_smooth_loss_has_no_noise(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(
         unit_space("a", "b"), lambda v: float(np.exp(np.sin(5 * v["a"]) + v["b"]))
     )
@@ -186,7 +195,7 @@ def test_smooth_loss_has_no_noise(unit_space: Callable) -> None:
     assert report.noise < 1e-7
 
 
-def test_value_pressed_against_a_bound_is_identified(unit_space: Callable) -> None:
+def test_value_pressed_against_a_bound_is_identified(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(unit_space("a", "b"), lambda v: 1.0 + 2.0 * v["a"] - 2.0 * v["b"])
     report = identifiability(problem, {"a": 0.0, "b": 1.0})
     assert report.verdicts == ("identified", "identified")
@@ -194,7 +203,7 @@ def test_value_pressed_against_a_bound_is_identified(unit_space: Callable) -> No
     assert np.all((report.widths > 0.005) & (report.widths < 0.06))
 
 
-def test_kink_at_the_minimum_is_identified(unit_space: Callable) -> None:
+def test_kink_at_the_minimum_is_identified(unit_space: Callable[..., Any]) -> None:
     """Mean absolute errors have a kink where data and model agree exactly."""
     problem = CalibrationProblem(
         unit_space("a", "b"), lambda v: abs(v["a"] - 0.3) + 3.0 * abs(v["b"] - 0.6)
@@ -203,7 +212,7 @@ def test_kink_at_the_minimum_is_identified(unit_space: Callable) -> None:
     assert report.verdicts == ("identified", "identified")
 
 
-def test_weak_parameter_is_weak(unit_space: Callable) -> None:
+def test_weak_parameter_is_weak(unit_space: Callable[..., Any]) -> None:
     """Half its range costs two and a half thresholds."""
     problem = CalibrationProblem(
         unit_space("a", "b"),
@@ -214,7 +223,7 @@ def test_weak_parameter_is_weak(unit_space: Callable) -> None:
     assert report.widths[1] == pytest.approx(1.0 / np.sqrt(12.0 + 0.4 / 0.04), rel=1e-4)
 
 
-def test_parameter_that_cannot_be_moved_is_undetermined(unit_space: Callable) -> None:
+def test_parameter_that_cannot_be_moved_is_undetermined(unit_space: Callable[..., Any]) -> None:
     def loss(v: dict[str, float]) -> float:
         if v["b"] != 0.5:
             raise ValueError("diverged")
@@ -224,7 +233,7 @@ def test_parameter_that_cannot_be_moved_is_undetermined(unit_space: Callable) ->
     assert report.verdicts == ("identified", "undetermined")
 
 
-def test_one_failing_side_is_enough(unit_space: Callable) -> None:
+def test_one_failing_side_is_enough(unit_space: Callable[..., Any]) -> None:
     def loss(v: dict[str, float]) -> float:
         return 1.0 + 30.0 * (v["a"] - 0.5) ** 2 if v["a"] <= 0.5 else float("nan")
 
@@ -233,21 +242,21 @@ def test_one_failing_side_is_enough(unit_space: Callable) -> None:
     assert report.hessian[0, 0] == pytest.approx(60.0, rel=1e-6)
 
 
-def test_point_that_is_no_minimum_is_named(unit_space: Callable) -> None:
+def test_point_that_is_no_minimum_is_named(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(unit_space("a", "b"), quadratic(1.0, np.ones(2), 50 * np.eye(2)))
     report = identifiability(problem, {"a": 0.2, "b": 0.2})
     assert not report.is_minimum
     assert "the search had not ended" in report.summary()
 
 
-def test_flat_loss_informs_nothing(unit_space: Callable) -> None:
+def test_flat_loss_informs_nothing(unit_space: Callable[..., Any]) -> None:
     report = identifiability(
         CalibrationProblem(unit_space("a", "b"), lambda v: 0.0), {"a": 0.5, "b": 0.5}
     )
     assert report.verdicts == ("not informed", "not informed")
 
 
-def test_wrong_input_is_refused(unit_space: Callable) -> None:
+def test_wrong_input_is_refused(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(unit_space("a"), lambda v: 0.0)
     with pytest.raises(CalibrationError, match="unknown"):
         identifiability(problem, {"z": 0.5})
@@ -260,7 +269,7 @@ def test_wrong_input_is_refused(unit_space: Callable) -> None:
         identifiability(failing, {"a": 0.5})
 
 
-def test_profile_of_a_quadratic_is_its_schur_complement(unit_space: Callable) -> None:
+def test_profile_of_a_quadratic_is_its_schur_complement(unit_space: Callable[..., Any]) -> None:
     target = np.array([0.4, 0.5, 0.6])
     problem = CalibrationProblem(unit_space("a", "b", "c"), quadratic(1.0, target, MATRIX))
     values = [0.3, 0.35, 0.4, 0.45]
@@ -284,7 +293,7 @@ def test_profile_follows_a_bent_valley() -> None:
     np.testing.assert_allclose([o["b"] for o in found.others], 1.0 / found.values, rtol=1e-5)
 
 
-def test_profile_refuses(unit_space: Callable) -> None:
+def test_profile_refuses(unit_space: Callable[..., Any]) -> None:
     alone = CalibrationProblem(unit_space("a"), lambda v: 0.0)
     with pytest.raises(CalibrationError, match="at least two"):
         profile(alone, {"a": 0.5}, "a")

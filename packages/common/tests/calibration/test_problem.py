@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from contactworks.common.calibration import CalibrationProblem, CmaEs, GridSearc
 from contactworks.common.errors import CalibrationError, ShapeError
 
 
-def test_problem_needs_something_to_evaluate(unit_space: Callable) -> None:
+def test_problem_needs_something_to_evaluate(unit_space: Callable[..., Any]) -> None:
     with pytest.raises(CalibrationError, match="no loss"):
         CalibrationProblem(unit_space("x"))
     with pytest.raises(CalibrationError, match="gradient without a loss"):
@@ -21,7 +22,7 @@ def test_problem_needs_something_to_evaluate(unit_space: Callable) -> None:
         CalibrationProblem(["x"], loss=lambda v: 0.0)  # type: ignore[arg-type]
 
 
-def test_batch_and_single_give_the_same_history(unit_space: Callable) -> None:
+def test_batch_and_single_give_the_same_history(unit_space: Callable[..., Any]) -> None:
     space = unit_space("x", "y")
     sizes: list[int] = []
 
@@ -40,7 +41,7 @@ def test_batch_and_single_give_the_same_history(unit_space: Callable) -> None:
     assert second.history.generation.tolist() == [0] * 10 + [1] * 10 + [2] * 5
 
 
-def test_failures_cost_only_their_candidate(unit_space: Callable) -> None:
+def test_failures_cost_only_their_candidate(unit_space: Callable[..., Any]) -> None:
     def loss(values: dict[str, float]) -> float:
         x = values["x"]
         if x < 0.15:
@@ -61,7 +62,9 @@ def test_failures_cost_only_their_candidate(unit_space: Callable) -> None:
     assert "failed: 2 nan, 1 infinite, 2 error" in result.summary()
 
 
-def test_cma_finds_the_minimum_beside_failures(unit_space: Callable, vector: Callable) -> None:
+def test_cma_finds_the_minimum_beside_failures(
+    unit_space: Callable[..., Any], vector: Callable[..., Any]
+) -> None:
     target = np.array([0.3, 0.6])
 
     def loss(values: dict[str, float]) -> float:
@@ -77,7 +80,9 @@ def test_cma_finds_the_minimum_beside_failures(unit_space: Callable, vector: Cal
 
 
 @pytest.mark.parametrize("has_single", [True, False])
-def test_batch_that_raises_is_repeated_singly(unit_space: Callable, has_single: bool) -> None:
+def test_batch_that_raises_is_repeated_singly(
+    unit_space: Callable[..., Any], has_single: bool
+) -> None:
     def batch(values: np.ndarray) -> np.ndarray:
         if (values[:, 0] == 1.0).any():
             raise RuntimeError("candidate diverged")
@@ -93,14 +98,16 @@ def test_batch_that_raises_is_repeated_singly(unit_space: Callable, has_single: 
     assert "candidate diverged" in result.messages[0]
 
 
-def test_batch_of_the_wrong_shape_is_an_error(unit_space: Callable) -> None:
+def test_batch_of_the_wrong_shape_is_an_error(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(unit_space("x"), batch_loss=lambda values: values)
     with pytest.raises(CalibrationError) as caught:
         GridSearch(3).run(problem)
     assert isinstance(caught.value.__cause__, ShapeError)
 
 
-def test_all_of_the_first_generation_failing_raises_the_cause(unit_space: Callable) -> None:
+def test_all_of_the_first_generation_failing_raises_the_cause(
+    unit_space: Callable[..., Any],
+) -> None:
     cause = FileNotFoundError("mesh.obj")
 
     def loss(values: dict[str, float]) -> float:
@@ -113,7 +120,7 @@ def test_all_of_the_first_generation_failing_raises_the_cause(unit_space: Callab
         GridSearch(3).run(CalibrationProblem(unit_space("x"), lambda v: math.nan))
 
 
-def test_a_later_generation_may_fail_altogether(unit_space: Callable) -> None:
+def test_a_later_generation_may_fail_altogether(unit_space: Callable[..., Any]) -> None:
     count = 0
 
     def loss(values: dict[str, float]) -> float:
@@ -129,7 +136,7 @@ def test_a_later_generation_may_fail_altogether(unit_space: Callable) -> None:
     assert result.loss == result.history.loss[:4].min()
 
 
-def test_a_corner_that_fails_does_not_stop_a_grid(unit_space: Callable) -> None:
+def test_a_corner_that_fails_does_not_stop_a_grid(unit_space: Callable[..., Any]) -> None:
     """In the order of the grid the whole first generation would lie at a = 0."""
     problem = CalibrationProblem(
         unit_space("a", "b"), lambda v: (v["a"] - 0.8) ** 2 + v["b"] if v["a"] > 0.1 else math.nan
@@ -139,13 +146,13 @@ def test_a_corner_that_fails_does_not_stop_a_grid(unit_space: Callable) -> None:
     assert result.failures == 3 * 21
 
 
-def test_a_loss_that_is_no_number_counts_as_a_failure(unit_space: Callable) -> None:
+def test_a_loss_that_is_no_number_counts_as_a_failure(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(unit_space("x"), lambda v: None if v["x"] > 0.9 else v["x"])
     result = GridSearch(3).run(problem, rng=0, identifiability=False)
     assert result.history.status.tolist() == [Status.OK, Status.OK, Status.ERROR]
 
 
-def test_interrupt_is_not_a_failure(unit_space: Callable) -> None:
+def test_interrupt_is_not_a_failure(unit_space: Callable[..., Any]) -> None:
     def loss(values: dict[str, float]) -> float:
         raise KeyboardInterrupt
 
@@ -153,7 +160,7 @@ def test_interrupt_is_not_a_failure(unit_space: Callable) -> None:
         GridSearch(3).run(CalibrationProblem(unit_space("x"), loss))
 
 
-def test_residuals_alone_serve_any_method(unit_space: Callable) -> None:
+def test_residuals_alone_serve_any_method(unit_space: Callable[..., Any]) -> None:
     problem = CalibrationProblem(
         unit_space("x"), residuals=lambda v: [v["x"] - 0.5, 2.0 * (v["x"] - 0.5)]
     )
@@ -163,7 +170,7 @@ def test_residuals_alone_serve_any_method(unit_space: Callable) -> None:
     )
 
 
-def test_fix_holds_parameters(unit_space: Callable) -> None:
+def test_fix_holds_parameters(unit_space: Callable[..., Any]) -> None:
     space = unit_space("a", "b", "c")
 
     def total(v: dict[str, float]) -> float:
@@ -198,7 +205,7 @@ def test_fix_holds_parameters(unit_space: Callable) -> None:
         ({"a": math.nan}, "'a'"),
     ],
 )
-def test_fix_refuses(unit_space: Callable, held: dict[str, float], text: str) -> None:
+def test_fix_refuses(unit_space: Callable[..., Any], held: dict[str, float], text: str) -> None:
     problem = CalibrationProblem(unit_space("a", "b"), lambda v: 0.0)
     with pytest.raises(CalibrationError, match=text):
         problem.fix(held)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -28,7 +29,7 @@ SPACE = ParameterSpace(
 def loss(v: dict[str, float]) -> float:
     if v["mu"] > 1.8:
         raise ValueError("sticks")
-    return 0.1 + (v["mu"] - 0.6) ** 2 + np.log10(v["stiffness"] / 2e4) ** 2
+    return float(0.1 + (v["mu"] - 0.6) ** 2 + np.log10(v["stiffness"] / 2e4) ** 2)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +115,9 @@ def test_plot_into_new_axes(result: CalibrationResult, monkeypatch: pytest.Monke
     pyplot.close(axes.figure)
 
 
-def test_plot_without_report_and_of_negative_losses(unit_space: Callable, tmp_path: Path) -> None:
+def test_plot_without_report_and_of_negative_losses(
+    unit_space: Callable[..., Any], tmp_path: Path
+) -> None:
     problem = CalibrationProblem(unit_space("a", "b"), lambda v: -v["a"])
     CmaEs(60).run(problem, rng=0, identifiability=False).plot(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 1000

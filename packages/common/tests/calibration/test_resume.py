@@ -5,6 +5,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,14 +53,14 @@ def loss(v: dict[str, float]) -> float:
 def gradient(v: dict[str, float]) -> np.ndarray:
     r = residuals(v)
     jacobian = np.array([[1.0, -0.3 / v["k"]], [0.2 * v["x"], 1.0 / v["k"]], [0.0, 0.0]])
-    return jacobian.T @ r
+    return np.asarray(jacobian.T @ r)
 
 
 def problem(stop_after: int | None = None) -> CalibrationProblem:
     """A problem whose user presses Ctrl-C after some evaluations."""
     count = 0
 
-    def counted(function: Callable) -> Callable:
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(v: dict[str, float]) -> object:
             nonlocal count
             count += 1

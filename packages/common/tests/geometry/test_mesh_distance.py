@@ -19,7 +19,7 @@ from contactworks.common.geometry import (
     clean_mesh,
     from_trimesh,
 )
-from contactworks.common.geometry.mesh_distance import winding_number
+from contactworks.common.geometry.winding import winding_number
 
 HALF = np.array([0.05, 0.03, 0.02])
 

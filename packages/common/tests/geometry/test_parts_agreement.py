@@ -165,12 +165,12 @@ def test_topology_seen_by_trimesh(part) -> None:
 
 @each_part
 def test_facets_stay_inside_the_exact_solid(part) -> None:
-    if part == Indenter("moon"):
-        pytest.skip("its hollow side has chords that reach out, as documented")
     mesh = _trimesh(part.mesh(32))
+    # Only the hollow side of the moon has chords that reach out, as documented.
+    reach = 3.2e-3 * (1.0 - math.cos(math.pi / 32)) if part == Indenter("moon") else 0.0
     samples = trimesh.sample.sample_surface(mesh, 4000, seed=1)[0]
     distance, _ = part.signed_distance(samples)
-    assert distance.max() <= 1e-13 * _size(part)
+    assert distance.max() <= reach + 1e-13 * _size(part)
 
 
 @each_part

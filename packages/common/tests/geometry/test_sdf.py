@@ -186,8 +186,12 @@ def test_distance_is_1_lipschitz(name: str, x: tuple[float, ...], y: tuple[float
     assert abs(near - far) <= np.linalg.norm(pair[0] - pair[1]) * (1 + 1e-14) + 1e-15
 
 
+# Powers of two change no digit, as long as no coordinate leaves the range of floats.
+plain = st.floats(-3.0, 3.0).filter(lambda value: value == 0.0 or abs(value) > 1e-100)
+
+
 @settings(max_examples=50, deadline=None)
-@given(x=points, exponent=st.integers(-300, 300))
+@given(x=st.tuples(plain, plain, plain), exponent=st.integers(-300, 300))
 def test_distance_scales_with_the_shape(x: tuple[float, ...], exponent: int) -> None:
     point, scale = np.array([x]), 2.0**exponent
     for function, sizes in (
@@ -199,8 +203,8 @@ def test_distance_scales_with_the_shape(x: tuple[float, ...], exponent: int) -> 
     ):
         base, base_gradient = function(point, *sizes)
         scaled, gradient = function(point * scale, *(size * scale for size in sizes))
-        np.testing.assert_allclose(scaled, base * scale, rtol=1e-12, atol=0)
-        np.testing.assert_allclose(gradient, base_gradient, atol=1e-12)
+        np.testing.assert_array_equal(scaled, base * scale)
+        np.testing.assert_allclose(gradient, base_gradient, atol=1e-15)
 
 
 def test_plane_has_any_normal_and_offset() -> None:

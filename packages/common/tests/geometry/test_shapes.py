@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 
@@ -233,3 +235,12 @@ def test_wrong_values_are_refused(make: Callable[[], Shape], message: str) -> No
 def test_wrong_array_shapes_are_refused(make: Callable[[], Shape]) -> None:
     with pytest.raises(ShapeError, match="expected"):
         make()
+
+
+def test_importing_the_shapes_loads_no_heavy_package() -> None:
+    code = (
+        "import sys, contactworks.common.geometry\n"
+        "print([m for m in ('scipy', 'trimesh', 'numba', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

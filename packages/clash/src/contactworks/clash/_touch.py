@@ -35,8 +35,8 @@ def travel_to_touch(
         closing = -(directions @ outward)
         gap = offset @ outward - radius
         meets = closing > 0.0
-        to_side = np.where(meets, gap / np.where(meets, closing, 1.0), np.inf)
-        reached = np.where(meets, offset @ along + to_side * (directions @ along), -1.0)
+        to_side = gap / np.where(meets, closing, 1.0)
+        reached = offset @ along + to_side * (directions @ along)
         is_on_side = meets & (reached >= 0.0) & (reached <= length)
         travel = np.where(is_on_side, np.minimum(travel, to_side), travel)
 

@@ -286,7 +286,9 @@ class StrikeScene:
         options, block, mass = self.options, self.block, self.mass_properties
         half = 0.5 * self.shape.height
         corners = self.shape.outline()
-        vertices = " ".join(f"{x!r} {y!r} {z!r}" for x, y in corners.tolist() for z in (-half, half))
+        vertices = " ".join(
+            f"{x!r} {y!r} {z!r}" for x, y in corners.tolist() for z in (-half, half)
+        )
         i = mass.inertia.tolist()
         inertia = (i[0][0], i[1][1], i[2][2], i[0][1], i[0][2], i[1][2])
         contact = (

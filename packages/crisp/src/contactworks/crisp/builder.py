@@ -130,7 +130,7 @@ class BodyBuilder:
             raise ModelError(f"body {self.name!r}: inertia without mass; give both or neither")
         total: MassProperties | None = None
         for geom in self._geoms:
-            if geom.density == 0.0:
+            if geom.density == 0.0 or isinstance(geom.shape, Plane):
                 continue
             own = geom.shape.mass_properties(geom.density).transformed(
                 Pose(geom.position, geom.quaternion)
@@ -209,7 +209,7 @@ class ModelBuilder:
             if tensor.shape == (3,):
                 tensor = np.diag(tensor)
             if tensor.shape != (3, 3):
-                raise ShapeError(f"{where}, inertia: got shape {tensor.shape}, expected (3,), (3,3)")
+                raise ShapeError(f"{where}, inertia: got {tensor.shape}, expected (3,) or (3, 3)")
             if not np.linalg.eigvalsh(0.5 * (tensor + tensor.T))[0] > 0.0:
                 raise ModelError(f"{where}, inertia: got {tensor.tolist()}, not positive definite")
         body = BodyBuilder(
@@ -246,9 +246,7 @@ class ModelBuilder:
         """
         names = tuple(body.name for body in self._bodies)
         index = {name: i for i, name in enumerate(names)}
-        excluded = {
-            (min(index[a], index[b]), max(index[a], index[b])) for a, b in self._excluded
-        }
+        excluded = {(min(index[a], index[b]), max(index[a], index[b])) for a, b in self._excluded}
         bodies = np.zeros(len(names), BODY)
         records: list[np.ndarray] = []
         geom_names: list[str] = []
@@ -333,17 +331,15 @@ def _fill_body(record: np.void, body: BodyBuilder) -> None:
     record["radius"] = max(reach, default=gyration)
 
 
-def _check_pairs(
-    geoms: np.ndarray, names: Sequence[str], excluded: set[tuple[int, int]]
-) -> None:
-    """Refuse two geoms that may meet but have no algorithm. Only kinds matter, so test few pairs."""
+def _check_pairs(geoms: np.ndarray, names: Sequence[str], excluded: set[tuple[int, int]]) -> None:
+    """Refuse two geoms that may meet but have no algorithm."""
     kinds = sorted({int(kind) for kind in geoms["kind"]})
     for a in kinds:
         for b in kinds:
             if a > b or is_supported(a, b):
                 continue
-            for i in np.flatnonzero(geoms["kind"] == a):
-                for j in np.flatnonzero(geoms["kind"] == b):
+            for i in map(int, np.flatnonzero(geoms["kind"] == a)):
+                for j in map(int, np.flatnonzero(geoms["kind"] == b)):
                     one, two = int(geoms[i]["body"]), int(geoms[j]["body"])
                     if one == two or (min(one, two), max(one, two)) in excluded:
                         continue

@@ -258,7 +258,9 @@ class Data:
                 f"restitution {restitution}; expected >= 0, > 0, 0 to 1"
             )
         a, b = self.model.body_id(body_a), self.model.body_id(body_b)
-        laws = [law for law in self._pair_laws if {int(law["body_a"]), int(law["body_b"])} != {a, b}]
+        laws = [
+            law for law in self._pair_laws if {int(law["body_a"]), int(law["body_b"])} != {a, b}
+        ]
         table = make_records(len(laws) + 1, PAIR_LAW)
         table[:-1] = laws
         table[-1] = (a, b, friction, stiffness, restitution)

@@ -52,7 +52,7 @@ class CrispEngine:
             source = source.build()
         if not isinstance(source, Model):
             raise ModelError(
-                f"CrispEngine: got a {type(source).__name__}, expected a crisp.Model or ModelBuilder"
+                f"CrispEngine: got a {type(source).__name__}, expected a Model or ModelBuilder"
             )
         self._data = Data(source)
         self._watched: dict[frozenset[str], float] = {}
@@ -276,4 +276,5 @@ class CrispEngine:
         else:
             law = self._law(*target)
             law[what] = float(value)
-            self._data.set_pair_law(*target, **law)
+            first, second = target
+            self._data.set_pair_law(first, second, **law)

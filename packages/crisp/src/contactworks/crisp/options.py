@@ -89,7 +89,10 @@ class Options:
             _require(self.tolerance > 0.0, "tolerance", self.tolerance, "a positive speed or None")
         if self.max_iterations is not None:
             _require(
-                self.max_iterations >= 1, "max_iterations", self.max_iterations, "1 or more, or None"
+                self.max_iterations >= 1,
+                "max_iterations",
+                self.max_iterations,
+                "1 or more or None",
             )
         _require(
             self.contact_margin >= 0.0, "contact_margin", self.contact_margin, "0 or more metres"

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from contactworks.common.errors import ContactworksError, ModelError
-
 if TYPE_CHECKING:
     from contactworks.tac2real.gel import Gel
     from contactworks.tac2real.ipc.patch_tests import PatchRow
@@ -110,6 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if stop.code:
             _complain(_unboxed(complaint.getvalue()))
         return int(stop.code or 0)
+    # After the parser: --help must not wait for NumPy.
+    from contactworks.common.errors import ContactworksError
+
     try:
         return _show_gel(command) if isinstance(command, GelCommand) else _patch_test(command)
     except (ContactworksError, OSError) as error:
@@ -144,6 +145,8 @@ def _show_gel(command: GelCommand) -> int:
 
 def _check_options(command: GelCommand) -> None:
     """Refuse options that would have no effect."""
+    from contactworks.common.errors import ModelError
+
     has_file = command.file is not None
     useless = _BLOCK_OPTIONS if has_file else _FILE_OPTIONS
     standard = GelCommand()

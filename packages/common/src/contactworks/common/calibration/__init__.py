@@ -7,7 +7,6 @@ A :class:`CalibrationProblem` is a :class:`ParameterSpace` and a loss.  A method
 
 from __future__ import annotations
 
-from contactworks.common.calibration.evaluation import Objective
 from contactworks.common.calibration.history import History, Status
 from contactworks.common.calibration.identifiability import (
     IdentifiabilityOptions,
@@ -25,6 +24,7 @@ from contactworks.common.calibration.methods import (
     Method,
     SearchMethod,
 )
+from contactworks.common.calibration.objective import Objective
 from contactworks.common.calibration.parameters import Parameter, ParameterSpace
 from contactworks.common.calibration.problem import CalibrationProblem
 from contactworks.common.calibration.profile import LossProfile, profile

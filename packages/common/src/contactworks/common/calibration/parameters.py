@@ -95,8 +95,9 @@ class ParameterSpace:
 
     Example:
         >>> mu, k = Parameter("mu", "1", 0.1, 0.5), Parameter("k", "N/m", 1e3, 1e5, "log")
-        >>> ParameterSpace([mu, k]).to_dict(ParameterSpace([mu, k]).initial)
-        {'mu': 0.3, 'k': 10000.000000000004}
+        >>> ParameterSpace([mu, k]).denormalize([[0.0, 0.0], [0.5, 0.5]]).round(6)
+        array([[1.e-01, 1.e+03],
+               [3.e-01, 1.e+04]])
     """
 
     parameters: tuple[Parameter, ...]

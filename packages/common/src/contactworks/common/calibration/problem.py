@@ -47,9 +47,9 @@ class CalibrationProblem:
     Example:
         >>> from contactworks.common.calibration import GridSearch, Parameter
         >>> space = ParameterSpace([Parameter("mu", "1", 0.0, 1.0)])
-        >>> problem = CalibrationProblem(space, lambda v: (v["mu"] - 0.3) ** 2)
-        >>> GridSearch(11).run(problem, rng=0).values
-        {'mu': 0.3}
+        >>> problem = CalibrationProblem(space, lambda v: (v["mu"] - 0.25) ** 2)
+        >>> GridSearch(5).run(problem, rng=0).values
+        {'mu': 0.25}
     """
 
     space: ParameterSpace

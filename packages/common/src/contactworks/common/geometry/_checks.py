@@ -10,7 +10,14 @@ from jaxtyping import Float, Int
 
 from contactworks.common.errors import GeometryError, ShapeError
 
-__all__ = ["finite_array", "finite_scalar", "index_array", "points_array", "positive_scalar"]
+__all__ = [
+    "finite_array",
+    "finite_scalar",
+    "index_array",
+    "points_array",
+    "positive_scalar",
+    "require_indices_in_range",
+]
 
 
 def points_array(points: Any, columns: int = 3) -> Float[np.ndarray, "n columns"]:
@@ -80,6 +87,17 @@ def index_array(values: Any, name: str, columns: int) -> Int[np.ndarray, "n colu
     result = np.array(array, dtype=np.int64, order="C", copy=True)
     result.setflags(write=False)
     return result
+
+
+def require_indices_in_range(faces: Int[np.ndarray, "m 3"], count: int, name: str) -> None:
+    """Refuse faces (m, 3) that refer to a vertex below 0 or at or above ``count``."""
+    is_bad = (faces < 0) | (faces >= count)
+    if is_bad.any():
+        row, column = (int(i) for i in np.argwhere(is_bad)[0])
+        raise GeometryError(
+            f"{name}[{row}, {column}]: got index {faces[row, column]}, expected 0 to "
+            f"{count - 1} for {count} vertices"
+        )
 
 
 def finite_scalar(value: Any, name: str) -> float:

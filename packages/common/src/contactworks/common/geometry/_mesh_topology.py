@@ -102,7 +102,7 @@ def consistent_faces(faces: Int[np.ndarray, "m 3"]) -> Int[np.ndarray, "m 3"]:
     _, seeds = np.unique(body, return_index=True)
     is_turned = labels[:count] != labels[seeds[body]]
     result = faces.copy()
-    result[is_turned] = result[is_turned][:, ::-1]
+    result[is_turned] = result[is_turned][:, [0, 2, 1]]  # the first corner stays the first
     return np.asarray(result)
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from jaxtyping import Float, Int
 
 from contactworks.common.errors import GeometryError
+from contactworks.common.geometry._checks import (
+    finite_array,
+    index_array,
+    require_indices_in_range,
+)
 from contactworks.common.geometry._mesh_topology import EdgeTable, body_labels, edge_table
+from contactworks.common.geometry.winding import enclosures
 
 __all__ = [
     "MeshReport",
@@ -106,13 +113,26 @@ class MeshReport:
         return tuple(found)
 
 
-def check_mesh(vertices: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, "m 3"]) -> MeshReport:
-    """Return a report on a triangle mesh; nothing is changed and nothing is raised.
+def check_mesh(
+    vertices: Float[npt.ArrayLike, "n 3"], faces: Int[npt.ArrayLike, "m 3"]
+) -> MeshReport:
+    """Return a report on a triangle mesh; nothing is changed, and nothing found is raised.
 
     Args:
-        vertices: finite points (n, 3) [m].
-        faces: vertex indices (m, 3), all in range.
+        vertices: points (n, 3) [m].
+        faces: vertex indices (m, 3).
+
+    Raises:
+        ShapeError: arrays of another shape.
+        GeometryError: arrays that are empty, hold NaN, or refer to vertices that do not exist.
     """
+    points = finite_array(vertices, "vertices", (None, 3))
+    triangles = index_array(faces, "faces", columns=3)
+    require_indices_in_range(triangles, len(points), "faces")
+    return _report(points, triangles)
+
+
+def _report(vertices: np.ndarray, faces: np.ndarray) -> MeshReport:
     table = edge_table(faces)
     labels = body_labels(faces, len(vertices))
     volumes = _body_volumes(vertices, faces, labels, table)
@@ -207,16 +227,12 @@ def _body_volumes(
 def _inverted_bodies(
     vertices: np.ndarray, faces: np.ndarray, labels: np.ndarray, volumes: np.ndarray
 ) -> tuple[int, ...]:
-    """Return the closed bodies of negative volume that do not lie inside another body."""
-    from contactworks.common.geometry.mesh_distance import winding_number
-
-    inverted = []
-    for body in np.flatnonzero(volumes < 0.0).tolist():
-        others = faces[(labels != body) & (volumes[labels] > 0.0)]
-        probe = vertices[faces[labels == body][:1, 0]]
-        if not len(others) or abs(winding_number(probe, vertices, others)[0]) < 0.5:
-            inverted.append(body)
-    return tuple(inverted)
+    """Return the closed bodies of negative volume that are no cavity of another body."""
+    if not (volumes < 0.0).any():
+        return ()
+    is_inside = enclosures(vertices, faces, labels)
+    in_solid = (is_inside & (volumes > 0.0)).any(axis=1)
+    return tuple(np.flatnonzero((volumes < 0.0) & ~in_solid).tolist())
 
 
 def _duplicate_faces(faces: np.ndarray) -> tuple[int, ...]:

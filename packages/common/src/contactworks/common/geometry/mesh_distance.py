@@ -13,12 +13,12 @@ from contactworks.common.geometry._mesh_topology import edge_table, split_vertic
 from contactworks.common.geometry._triangle_tree import FEATURE_EDGES, TriangleTree
 from contactworks.common.geometry.mesh_checks import require_solid
 from contactworks.common.geometry.sdf import DistanceGradient
+from contactworks.common.geometry.winding import winding_number
 
-__all__ = ["ClosestPoints", "MeshDistance", "winding_number"]
+__all__ = ["ClosestPoints", "MeshDistance"]
 
 # Nearer than this, relative to the size of the mesh, the direction to the closest point is noise.
 _TOUCHING = 1e-13
-_CHUNK = 2_000_000
 
 
 class ClosestPoints(NamedTuple):
@@ -107,38 +107,6 @@ class MeshDistance:
         safe = np.where(use_normal, 1.0, nearest.distance)
         gradient = np.where(use_normal[:, None], normal, sign[:, None] * offset / safe[:, None])
         return distance, gradient
-
-
-def winding_number(
-    points: Float[np.ndarray, "n 3"],
-    vertices: Float[np.ndarray, "k 3"],
-    faces: Int[np.ndarray, "m 3"],
-) -> Float[np.ndarray, " n"]:
-    """Return how often the mesh winds around each point: 1 inside, 0 outside, by all triangles.
-
-    Args:
-        points: query points (n, 3) [m].
-        vertices: vertices (k, 3) [m].
-        faces: vertex indices (m, 3).
-
-    Source:
-        A. van Oosterom and J. Strackee, "The solid angle of a plane triangle", IEEE Trans. Biomed.
-        Eng. 30 (1983) 125-126; summed as by A. Jacobson et al., "Robust inside-outside
-        segmentation using generalized winding numbers", ACM TOG 32 (2013).
-    """
-    result = np.empty(len(points))
-    step = max(1, _CHUNK // max(1, len(faces)))
-    corners = vertices[faces]
-    for start in range(0, len(points), step):
-        block = corners[None] - points[start : start + step, None, None]
-        length = np.linalg.norm(block, axis=3)
-        a, b, c = (block[:, :, i] for i in range(3))
-        la, lb, lc = (length[:, :, i] for i in range(3))
-        triple = np.einsum("nmi,nmi->nm", a, np.cross(b, c))
-        ab, bc, ca = (np.einsum("nmi,nmi->nm", *pair) for pair in ((a, b), (b, c), (c, a)))
-        angle = np.arctan2(triple, la * lb * lc + ab * lc + bc * la + ca * lb)
-        result[start : start + step] = angle.sum(axis=1) / (2.0 * np.pi)
-    return result
 
 
 class _FeatureNormals(NamedTuple):

@@ -12,14 +12,20 @@ import numpy.typing as npt
 from jaxtyping import Float, Int
 
 from contactworks.common.errors import FileFormatError, GeometryError
-from contactworks.common.geometry._checks import finite_array, index_array, positive_scalar
+from contactworks.common.geometry._checks import (
+    finite_array,
+    index_array,
+    positive_scalar,
+    require_indices_in_range,
+)
 from contactworks.common.geometry._mesh_topology import body_labels, consistent_faces
 from contactworks.common.geometry.mesh_checks import (
     check_mesh,
     face_volumes,
     zero_area_faces,
 )
-from contactworks.common.geometry.polyhedra import Mesh, require_indices_in_range
+from contactworks.common.geometry.polyhedra import Mesh
+from contactworks.common.geometry.winding import enclosures
 
 if TYPE_CHECKING:
     import trimesh
@@ -121,7 +127,7 @@ def clean_mesh(
     """
     points = finite_array(vertices, "Mesh.vertices", (None, 3), minimum_rows=3)
     triangles = index_array(faces, "Mesh.faces", columns=3)
-    require_indices_in_range(triangles, len(points))
+    require_indices_in_range(triangles, len(points), "Mesh.faces")
     points, triangles = _merged(points, triangles, merge_tolerance)
     if drop_degenerate:
         flat = zero_area_faces(points, triangles)
@@ -211,17 +217,28 @@ def _merged(
 
 
 def _oriented(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return the faces turned so that they agree and that closed bodies point outwards."""
+    """Return the faces turned so that they agree and that bodies point outwards.
+
+    Within a body the majority of the faces decides, so that a cavity stays one; a body inside
+    another one turns with it.
+    """
     result = consistent_faces(faces)
     labels = body_labels(result, len(points))
+    changes = np.bincount(labels, weights=(result != faces).any(axis=1))
+    _turn(result, (2.0 * changes > np.bincount(labels))[labels])
     volumes = np.bincount(labels, weights=face_volumes(points, result))
-    turned_round = volumes < 0.0
-    # Cavities keep their sense: only bodies that lie in no other are made positive.
-    kept = set(np.flatnonzero(turned_round)) - set(check_mesh(points, result).inverted_bodies)
-    turned_round[list(kept)] = False
-    is_turned = turned_round[labels]
-    result[is_turned] = result[is_turned][:, ::-1]
+    if (volumes < 0.0).any():
+        is_inside = enclosures(points, result, labels)
+        is_outermost = ~is_inside.any(axis=1)
+        container = np.argmax(is_inside & is_outermost, axis=1)
+        root = np.where(is_outermost, np.arange(len(volumes)), container)
+        _turn(result, (volumes[root] < 0.0)[labels])
     changed = int((result != faces).any(axis=1).sum())
     if changed:
         _LOG.warning("turned %d of %d faces to point outwards", changed, len(faces))
     return result
+
+
+def _turn(faces: np.ndarray, is_turned: np.ndarray) -> None:
+    """Reverse the sense of the chosen faces in place; the first corner stays the first."""
+    faces[is_turned] = faces[is_turned][:, [0, 2, 1]]

@@ -11,7 +11,11 @@ import numpy.typing as npt
 from jaxtyping import Float, Int
 
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import finite_array, index_array
+from contactworks.common.geometry._checks import (
+    finite_array,
+    index_array,
+    require_indices_in_range,
+)
 from contactworks.common.geometry.base import BoundingBox, Shape
 from contactworks.common.geometry.mesh_checks import face_areas, require_solid, zero_area_faces
 from contactworks.common.geometry.mesh_distance import MeshDistance
@@ -20,7 +24,7 @@ from contactworks.common.geometry.sdf import DistanceGradient
 if TYPE_CHECKING:
     from contactworks.common.inertia import MassProperties
 
-__all__ = ["Mesh", "require_indices_in_range"]
+__all__ = ["Mesh"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -55,7 +59,7 @@ class Mesh(Shape):
     ) -> None:
         points = finite_array(vertices, "Mesh.vertices", (None, 3), minimum_rows=3)
         triangles = index_array(faces, "Mesh.faces", columns=3)
-        require_indices_in_range(triangles, len(points))
+        require_indices_in_range(triangles, len(points), "Mesh.faces")
         flat = zero_area_faces(points, triangles)
         if flat.size:
             raise GeometryError(
@@ -108,14 +112,3 @@ class Mesh(Shape):
 @lru_cache(maxsize=8)
 def _distance(mesh: Mesh) -> MeshDistance:
     return MeshDistance(mesh.vertices, mesh.faces)
-
-
-def require_indices_in_range(faces: Int[np.ndarray, "m 3"], count: int) -> None:
-    """Refuse faces (m, 3) that refer to a vertex below 0 or at or above ``count``."""
-    is_bad = (faces < 0) | (faces >= count)
-    if is_bad.any():
-        row, column = (int(i) for i in np.argwhere(is_bad)[0])
-        raise GeometryError(
-            f"Mesh.faces[{row}, {column}]: got index {faces[row, column]}, expected 0 to "
-            f"{count - 1} for {count} vertices"
-        )

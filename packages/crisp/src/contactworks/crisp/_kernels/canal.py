@@ -1,10 +1,10 @@
 """CANAL: augmented Lagrangian with a semismooth Newton method on an island's velocities.
 
 Source: CRISP section V-B and Appendix C, eq. (3), (5)-(8); Lee et al. (2022).
-Deviation: the projection of eq. (8), which keeps the normal part, stands inside the Newton function,
-so that its fixed points meet the exact law and no De Saxce term is lagged (lagging contracts by
-only 0.6 to 0.75 per outer iteration). The penalty is scaled per contact by its effective mass and
-adapted: it grows after a quick inner solve and shrinks after a failed one.
+Deviation: the projection of eq. (8), which keeps the normal part, stands inside the Newton
+function, so that its fixed points meet the exact law and no De Saxce term is lagged (lagging
+contracts by only 0.6 to 0.75 per outer iteration). The penalty is scaled per contact by its
+effective mass and adapted: it grows after a quick inner solve and shrinks after a failed one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PENALTY_MIN = 0.1
 
 @kernel
 def _project(contact, velocity, penalty):
-    """Set the trial multiplier P(l - beta (J v + e)); return (beta, normal scale, x_n, x_1, x_2)."""
+    """Set the trial multiplier P(l - beta (J v + e)); return (beta, normal scale, x)."""
     beta = penalty / (contact.delassus[0] - contact.compliance)
     scale = 1.0 / (1.0 + beta * contact.compliance)
     un, u1, u2 = relative_velocity(contact, velocity)

@@ -270,9 +270,7 @@ def box_box(a, size_a, b, size_b, margin, out, scratch):
     edge, bi, bj, nx, ny, nz = _best_edge(a, size_a, b, size_b, ca, cosines, margin)
     if edge > margin:
         return 0, 4
-    smallest = min(
-        min(size_a[0], min(size_a[1], size_a[2])), min(size_b[0], min(size_b[1], size_b[2]))
-    )
+    smallest = min(size_a[0], size_a[1], size_a[2], size_b[0], size_b[1], size_b[2])
     face = max(best_a, best_b)
     floor = max(face, edge)
     if best_a >= best_b - 1e-4 * smallest:

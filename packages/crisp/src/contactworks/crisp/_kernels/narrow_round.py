@@ -1,7 +1,7 @@
 """Contacts among spheres, capsules and boxes where one shape is round.
 
-Each contact is the exact contact of two spheres, or of a sphere and a box: a capsule is the union of
-the spheres along its segment, so a finite set of them (closest pair, ends, ends of the overlap)
+Each contact is the exact contact of two spheres, or of a sphere and a box: a capsule is the union
+of the spheres along its segment, so a finite set of them (closest pair, ends, ends of the overlap)
 holds the whole line contact without a special case for parallel axes.
 Rows and return values are as in ``narrow_plane``; the normal points from the first to the second.
 """
@@ -59,9 +59,7 @@ def sphere_sphere(a, size_a, b, size_b, margin, out):
     """One point."""
     p = a.position
     q = b.position
-    count = _sphere_pair(
-        p[0], p[1], p[2], size_a[0], q[0], q[1], q[2], size_b[0], margin, out, 0
-    )
+    count = _sphere_pair(p[0], p[1], p[2], size_a[0], q[0], q[1], q[2], size_b[0], margin, out, 0)
     return count, 1
 
 
@@ -199,7 +197,7 @@ def sphere_box(sphere, size_s, box, size_b, margin, out):
 
 
 @kernel
-def _distance_slope(breaks, lx, ly, lz, dx, dy, dz, size, s):
+def _distance_slope(lx, ly, lz, dx, dy, dz, size, s):
     """Return half the derivative of the squared distance to the box along the segment."""
     x = lx + s * dx
     y = ly + s * dy
@@ -262,9 +260,9 @@ def capsule_box(capsule, size_c, box, size_b, margin, out):
     for i in range(total):
         px, py, pz = _segment_point(capsule, breaks[i])
         count = _ball_box(px, py, pz, size_c[0], box, size_b, margin, rows, count)
-    low = _distance_slope(breaks, lx, ly, lz, dx, dy, dz, size_b, breaks[0])
+    low = _distance_slope(lx, ly, lz, dx, dy, dz, size_b, breaks[0])
     for i in range(1, total):
-        high = _distance_slope(breaks, lx, ly, lz, dx, dy, dz, size_b, breaks[i])
+        high = _distance_slope(lx, ly, lz, dx, dy, dz, size_b, breaks[i])
         if low < 0.0 < high:
             s = breaks[i - 1] + (breaks[i] - breaks[i - 1]) * low / (low - high)
             px, py, pz = _segment_point(capsule, s)

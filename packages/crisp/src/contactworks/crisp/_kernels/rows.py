@@ -87,12 +87,8 @@ def build_row(contact, bodies, states, velocity, free_velocity, settings):
     ca = states[a].center
     cb = states[b].center
     for row in range(3):
-        _cross_row(
-            p[0] - ca[0], p[1] - ca[1], p[2] - ca[2], contact.frame, row, contact.arm_a
-        )
-        _cross_row(
-            p[0] - cb[0], p[1] - cb[1], p[2] - cb[2], contact.frame, row, contact.arm_b
-        )
+        _cross_row(p[0] - ca[0], p[1] - ca[1], p[2] - ca[2], contact.frame, row, contact.arm_a)
+        _cross_row(p[0] - cb[0], p[1] - cb[1], p[2] - cb[2], contact.frame, row, contact.arm_b)
         _respond(states[a].inverse_inertia, contact.arm_a, row, contact.response_a)
         _respond(states[b].inverse_inertia, contact.arm_b, row, contact.response_b)
     softness = contact.compliance

@@ -6,7 +6,7 @@ Source: CRISP Table III; the kernels stand in ``_kernels/narrow_*.py``, dispatch
 
 from __future__ import annotations
 
-from .._kernels.layout import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from contactworks.crisp._kernels.layout import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 __all__ = ["algorithm", "is_supported"]
 

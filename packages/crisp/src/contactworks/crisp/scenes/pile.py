@@ -9,10 +9,10 @@ import numpy as np
 from contactworks.common.errors import ModelError
 from contactworks.common.geometry.shapes import Box, Plane
 from contactworks.common.rotations import quaternion_between_vectors
+from contactworks.crisp.builder import ModelBuilder
+from contactworks.crisp.data import Data
+from contactworks.crisp.options import Options
 
-from ..builder import ModelBuilder
-from ..data import Data
-from ..options import Options
 from .scene import Scene
 
 __all__ = ["bin_of_boxes"]

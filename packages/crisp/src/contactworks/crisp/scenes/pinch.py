@@ -6,10 +6,10 @@ import numpy as np
 
 from contactworks.common.geometry.shapes import Box, Capsule, Plane
 from contactworks.common.rotations import quaternion_exp
+from contactworks.crisp.builder import ModelBuilder
+from contactworks.crisp.data import Data
+from contactworks.crisp.options import Options
 
-from ..builder import ModelBuilder
-from ..data import Data
-from ..options import Options
 from .scene import Scene
 
 __all__ = ["pinched_capsule"]

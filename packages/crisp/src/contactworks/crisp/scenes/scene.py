@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from contactworks.common.errors import ModelError
-
-from ..data import Data
-from ..model import Model
-from ..simulation import step
+from contactworks.crisp.data import Data
+from contactworks.crisp.model import Model
+from contactworks.crisp.simulation import step
 
 __all__ = ["Scene"]
 

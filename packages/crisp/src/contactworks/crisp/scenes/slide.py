@@ -13,10 +13,10 @@ import numpy as np
 
 from contactworks.common.geometry.shapes import Box, Plane
 from contactworks.common.rotations import quaternion_exp, quaternion_multiply, rotate
+from contactworks.crisp.builder import ModelBuilder
+from contactworks.crisp.data import Data
+from contactworks.crisp.options import Options
 
-from ..builder import ModelBuilder
-from ..data import Data
-from ..options import Options
 from .scene import Scene
 
 __all__ = ["launched_cube", "oblique_slide"]
@@ -31,7 +31,7 @@ def oblique_slide(
     timestep: float = 0.01,
     drop: float = 0.1,
     options: Options | None = None,
-    rotation: Sequence[float] = (1.0, 0.0, 0.0, 0.0),
+    rotation: Sequence[float] | np.ndarray = (1.0, 0.0, 0.0, 0.0),
 ) -> Scene:
     """Return a cube of 0.1 m and 1 kg that drops on a slope of 30 degrees.
 
@@ -52,9 +52,7 @@ def oblique_slide(
     normal = rotate(turn, np.array([0.0, 0.0, 1.0]))
     downhill = rotate(turn, np.array([0.0, -1.0, 0.0]))
     gx, gy, gz = (float(g) for g in rotate(world, np.array([0.0, 0.0, -9.81])))
-    builder = ModelBuilder(
-        replace(options or Options(), timestep=timestep, gravity=(gx, gy, gz))
-    )
+    builder = ModelBuilder(replace(options or Options(), timestep=timestep, gravity=(gx, gy, gz)))
     friction = math.tan(math.radians(friction_angle))
     builder.world.add_geom(Plane(), quaternion=turn, friction=friction)
     block = builder.add_body(

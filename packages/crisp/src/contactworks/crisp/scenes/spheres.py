@@ -8,10 +8,10 @@ import numpy as np
 
 from contactworks.common.errors import ModelError
 from contactworks.common.geometry.shapes import Box, Plane, Sphere
+from contactworks.crisp.builder import ModelBuilder
+from contactworks.crisp.data import Data
+from contactworks.crisp.options import Options
 
-from ..builder import ModelBuilder
-from ..data import Data
-from ..options import Options
 from .scene import Scene
 
 __all__ = ["bouncing_sphere", "compliant_rest", "rolling_sphere", "sphere_collision"]
@@ -19,9 +19,7 @@ __all__ = ["bouncing_sphere", "compliant_rest", "rolling_sphere", "sphere_collis
 _RADIUS = 0.05
 
 
-def rolling_sphere(
-    speed: float = 1.0, *, friction: float = 0.3, timestep: float = 0.002
-) -> Scene:
+def rolling_sphere(speed: float = 1.0, *, friction: float = 0.3, timestep: float = 0.002) -> Scene:
     """Return a sphere that slides without spin; friction makes it roll at 5/7 of its speed."""
     builder = ModelBuilder(Options(timestep=timestep))
     builder.world.add_geom(Plane(), friction=friction)
@@ -111,7 +109,10 @@ def compliant_rest(
     Raises:
         ModelError: ``shape`` is neither ``"sphere"`` nor ``"box"``.
     """
-    shapes = {"sphere": Sphere(_RADIUS), "box": Box((_RADIUS, _RADIUS, _RADIUS))}
+    shapes: dict[str, Sphere | Box] = {
+        "sphere": Sphere(_RADIUS),
+        "box": Box((_RADIUS, _RADIUS, _RADIUS)),
+    }
     if shape not in shapes:
         raise ModelError(f"compliant_rest: got shape {shape!r}, expected one of {list(shapes)}")
     builder = ModelBuilder(replace(Options(), timestep=timestep))

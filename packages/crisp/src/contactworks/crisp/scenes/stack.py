@@ -12,10 +12,10 @@ import numpy as np
 
 from contactworks.common.geometry.shapes import Box, Plane
 from contactworks.common.rotations import rotate
+from contactworks.crisp.builder import ModelBuilder
+from contactworks.crisp.data import Data
+from contactworks.crisp.options import Options
 
-from ..builder import ModelBuilder
-from ..data import Data
-from ..options import Options
 from .scene import Scene
 
 __all__ = ["top_heavy_stack"]
@@ -32,7 +32,7 @@ def top_heavy_stack(
     drop: float = 0.05,
     options: Options | None = None,
     order: Sequence[str] = _NAMES,
-    rotation: Sequence[float] = (1.0, 0.0, 0.0, 0.0),
+    rotation: Sequence[float] | np.ndarray = (1.0, 0.0, 0.0, 0.0),
 ) -> Scene:
     """Return cubes of 0.1 m and mass 1/ratio, 1 and ratio kg; the top one falls by ``drop``.
 
@@ -50,9 +50,7 @@ def top_heavy_stack(
     turn = np.array(rotation, dtype=float)
     up = rotate(turn, np.array([0.0, 0.0, 1.0]))
     gx, gy, gz = (float(value) for value in -9.81 * up)
-    builder = ModelBuilder(
-        replace(options or Options(), timestep=timestep, gravity=(gx, gy, gz))
-    )
+    builder = ModelBuilder(replace(options or Options(), timestep=timestep, gravity=(gx, gy, gz)))
     builder.world.add_geom(Plane(), quaternion=turn, friction=friction)
     rest = dict(zip(_NAMES, (_HALF, 3 * _HALF, 5 * _HALF), strict=True))
     masses = dict(zip(_NAMES, (1.0 / ratio, 1.0, ratio), strict=True))

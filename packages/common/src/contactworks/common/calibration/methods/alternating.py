@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common.calibration.evaluation import Objective
 from contactworks.common.calibration.methods.base import SearchMethod
+from contactworks.common.calibration.objective import Objective
 from contactworks.common.errors import CalibrationError
 
 __all__ = ["Alternating", "Block"]
@@ -41,6 +41,9 @@ class Alternating(SearchMethod):
     """Visit blocks in turn, each from the best point so far, until a sweep brings nothing more.
 
     A visit never makes the point worse: where the block finds nothing better, it stays.
+
+    Losses of different blocks are compared, so a block with :class:`LeastSquares` beside one with
+    another method needs a problem whose loss is half the squared norm of its residuals.
 
     Attributes:
         blocks: the groups; together they hold every parameter once.

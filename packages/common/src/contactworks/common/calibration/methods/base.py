@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common.calibration.evaluation import Ledger, Objective
+from contactworks.common.calibration.evaluation import Ledger
 from contactworks.common.calibration.history import Checkpoint, read_checkpoint
 from contactworks.common.calibration.identifiability import IdentifiabilityOptions, measure
+from contactworks.common.calibration.objective import Objective
 from contactworks.common.calibration.parameters import ParameterSpace
 from contactworks.common.calibration.problem import CalibrationProblem
 from contactworks.common.calibration.result import CalibrationResult
@@ -106,8 +107,7 @@ class SearchMethod(ABC):
             progress: told of each generation.
             checkpoint: a file (``.npz`` or ``.h5``) to stop and resume, or None.
             identifiability: whether, or how, to measure afterwards which parameters the data
-                inform.  This takes further evaluations (about 30, and 15 to
-                25 for each parameter).
+                inform.  This takes further evaluations: about 30, and 15 to 25 per parameter.
 
         Raises:
             CalibrationError: every candidate of the first generation failed (the error of the

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common.calibration.evaluation import Objective
 from contactworks.common.calibration.methods.base import SearchMethod
+from contactworks.common.calibration.objective import Objective
 from contactworks.common.calibration.parameters import ParameterSpace
 from contactworks.common.errors import CalibrationError
 

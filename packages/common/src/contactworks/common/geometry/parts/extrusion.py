@@ -139,7 +139,7 @@ def triangulate(
         hole: corners (m, 2) of a hole, numbered from n; or none.
 
     Raises:
-        GeometryError: the triangles do not fill the polygon (it crosses itself or has collinear
+        GeometryError: the triangles do not fill the polygon (it crosses itself or has repeated
             corners).
     """
     import mapbox_earcut
@@ -158,7 +158,7 @@ def triangulate(
     if len(faces) != wanted or not (doubled != 0.0).all() or abs(excess) > 1e-9 * areas[0]:
         raise GeometryError(
             f"polygon of {len(corners)} corners: got {len(faces)} triangles, expected {wanted} of "
-            "non-zero area that fill it; corners are collinear, repeated or sides cross"
+            "non-zero area that fill it; corners are repeated or sides cross"
         )
     return faces
 

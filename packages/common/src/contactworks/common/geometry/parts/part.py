@@ -98,6 +98,10 @@ class PartSdf:
         """Return the signed distance (n,) [m] and its gradient (n, 3) at ``points`` (n, 3) [m]."""
         return self.part.signed_distance(points)
 
+    def signed_distance(self, points: Float[npt.ArrayLike, "n 3"]) -> DistanceGradient:
+        """Return the same as a call does, under the name that shapes use."""
+        return self.part.signed_distance(points)
+
     @property
     def kind(self) -> str:
         """Return the name of the part's family, e.g. ``"bolt"``: which formula to evaluate."""

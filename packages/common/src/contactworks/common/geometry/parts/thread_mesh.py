@@ -162,16 +162,17 @@ def _cleared(
     """Return radii (n,) [m] moved outwards until no facet lies inside the exact surface.
 
     A chord between radii a and b, 2 h apart in azimuth, has at the share t a radius of at least
-    ((1 - t) a + t b) cos h, and the flank is linear in t but for the azimuth, which is not: its lag
-    has the harmless sign along the diagonal, and costs at most P² h²/(4 π² r0) along the ends,
-    where radii of neighbours differ by P h/π.  Terms in h⁴ are a hundred times below that.
+    ((1 - t) a + t b) cos h, and the flank is linear in t but for the azimuth, which is not.  That
+    has the harmless sign along the diagonals.  Along the ends, where radii of neighbours differ by
+    P h/π, it costs P² h tan h/(4 π² r0) in the middle of the chord, and beside it up to h²/18 more
+    of that; (P tan h/(2 π))²/r0 covers both.
 
     Args:
         form: the exact surface.
         radii: radii of its vertices (n,) [m].
         half_step: half of the largest step in azimuth h [rad].
     """
-    margin = (form.pitch * half_step / (2.0 * math.pi)) ** 2 / form.radius
+    margin = (form.pitch * math.tan(half_step) / (2.0 * math.pi)) ** 2 / form.radius
     return np.asarray(radii / math.cos(half_step) + margin)
 
 
