@@ -147,6 +147,26 @@ def test_bodies_that_touch_in_an_edge_or_a_corner() -> None:
         np.testing.assert_allclose(both.signed_distance(x)[0], ways.min(axis=0), atol=1e-16)
 
 
+def test_a_tip_that_touches_the_bottom_of_a_notch() -> None:
+    # Around the touching corner lie a notched block and, in the notch, the tip of a tetrahedron.
+    notched = trimesh.creation.box(extents=(2, 2, 2)).difference(
+        trimesh.creation.box(bounds=[[0, 0, 0], [2, 2, 2]])
+    )
+    tip = ConvexHull([[0, 0, 0], [0.9, 0.3, 0.2], [0.2, 0.9, 0.1], [0.1, 0.2, 0.9]]).mesh()
+    mesh = clean_mesh(
+        np.concatenate([notched.vertices, tip.vertices]),
+        np.concatenate([notched.faces, tip.faces + len(notched.vertices)]),
+        solid=True,
+    )
+    x = np.random.default_rng(8).normal(size=(4000, 3)) * 0.05
+    closest = MeshDistance(mesh.vertices, mesh.faces).closest(x)
+    assert (np.abs(closest.point).max(axis=1) == 0.0).sum() > 200  # closest to the corner itself
+    distance, _ = mesh.signed_distance(x)
+    in_notched = (x.min(axis=1) < 0.0) & (np.abs(x).max(axis=1) < 1.0)
+    in_tip = tip.signed_distance(x)[0] < 0.0
+    np.testing.assert_array_equal(distance < 0.0, in_notched | in_tip)
+
+
 def test_a_cavity_is_outside() -> None:
     outer, inner = trimesh.creation.icosphere(3, 0.05), trimesh.creation.icosphere(3, 0.02)
     shell = Mesh(

@@ -7,6 +7,9 @@ from jaxtyping import Float
 
 __all__ = ["travel_to_touch"]
 
+# A disc that touches from the start may overlap by this much [m].
+_ROUNDING = 1e-12
+
 
 def travel_to_touch(
     outline: Float[np.ndarray, "k 2"],
@@ -37,7 +40,8 @@ def travel_to_touch(
         meets = closing > 0.0
         to_side = gap / np.where(meets, closing, 1.0)
         reached = offset @ along + to_side * (directions @ along)
-        is_on_side = meets & (reached >= 0.0) & (reached <= length)
+        # The sides behind a disc that goes away face it too, and lie behind it.
+        is_on_side = meets & (gap >= -_ROUNDING) & (reached >= 0.0) & (reached <= length)
         travel = np.where(is_on_side, np.minimum(travel, to_side), travel)
 
         half = np.einsum("ni,ni->n", offset, directions)

@@ -47,8 +47,8 @@ class CollisionDataset:
         parameters: contact parameters (n, 4): friction with block and ground, damping ratio with
             block and ground.
         post: state after (n, 7): velocity vx, vy of the object's centre of mass [m/s], angular
-            velocity wz [rad/s], displacement dx, dy [m], turn dyaw [rad], time since the first
-            touch [s]; in axes of the world, which were the object's before.
+            velocity wz [rad/s], displacement dx, dy [m], turn dyaw [rad], time since the block
+            reached the object [s]; in axes of the world, which were the object's before.
         status: a :class:`CollisionStatus` each (n,).
         length_scale: length [m] by which angular velocities are scaled to compare with linear ones.
         attributes: where the rows come from: scene, seed, versions.

@@ -21,6 +21,7 @@ from contactworks.common._arrays import as_finite_array
 from contactworks.common.calibration import Parameter, ParameterSpace
 from contactworks.common.errors import ModelError, ShapeError
 from contactworks.common.inertia import MassProperties
+from contactworks.common.records import to_jsonable
 
 __all__ = [
     "PARAMETER_COLUMNS",
@@ -331,15 +332,19 @@ class StrikeScene:
     def description(self) -> dict[str, Any]:
         """Return all that decides the outcome of a strike, as plain values for a file's header."""
         mass = self.mass_properties
-        return {
-            "shape": self.shape.name,
-            "height": self.shape.height,
-            "radius": self.shape.radius,
-            "length_scale": self.length_scale,
-            "object": {"mass": mass.mass, "inertia": mass.inertia},
-            "block": self.block,
-            "options": self.options,
-        }
+        plain: dict[str, Any] = to_jsonable(
+            {
+                "shape": self.shape.name,
+                "height": self.shape.height,
+                "radius": self.shape.radius,
+                "length_scale": self.length_scale,
+                "object": {"mass": mass.mass, "inertia": mass.inertia},
+                "block": self.block,
+                "options": self.options,
+            },
+            "scene",
+        )
+        return plain
 
 
 def _refuse_unless_positive(item: Any, *names: str) -> None:

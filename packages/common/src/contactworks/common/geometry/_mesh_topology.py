@@ -1,4 +1,4 @@
-"""Edges, bodies and corner fans of a triangle mesh."""
+"""Edges, bodies and orientation of a triangle mesh."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int
 
-__all__ = ["EdgeTable", "body_labels", "consistent_faces", "edge_table", "split_vertices"]
+__all__ = ["EdgeTable", "body_labels", "consistent_faces", "edge_table"]
 
 
 class EdgeTable(NamedTuple):
@@ -59,26 +59,6 @@ def body_labels(faces: Int[np.ndarray, "m 3"], vertex_count: int) -> Int[np.ndar
     return np.asarray(order[inverse.reshape(-1)], dtype=np.int64)
 
 
-def split_vertices(
-    faces: Int[np.ndarray, "m 3"], table: EdgeTable, vertex_count: int
-) -> Bool[np.ndarray, " n"]:
-    """Return the vertices (n,) around which the faces do not form one fan.
-
-    Two bodies that touch in one vertex are an example.  There an averaged normal tells nothing
-    about inside and outside.
-    """
-    # Nodes are the corners of faces; corners at one vertex join where their faces share an edge.
-    a, b = _neighbour_sides(table)
-    corner_vertex = faces.reshape(-1)
-    pairs = []
-    for corner_a in (a, _next_corner(a)):
-        is_start = corner_vertex[b] == corner_vertex[corner_a]
-        pairs.append(np.column_stack([corner_a, np.where(is_start, b, _next_corner(b))]))
-    labels = _components(np.concatenate(pairs), faces.size)
-    fans = np.unique(np.column_stack([corner_vertex, labels]), axis=0)
-    return np.asarray(np.bincount(fans[:, 0], minlength=vertex_count) > 1)
-
-
 def consistent_faces(faces: Int[np.ndarray, "m 3"]) -> Int[np.ndarray, "m 3"]:
     """Return the faces turned so that neighbours agree; the first face of each body stays.
 
@@ -112,10 +92,6 @@ def _neighbour_sides(table: EdgeTable) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(sides, kind="stable")
     is_same = sides[order][1:] == sides[order][:-1]
     return order[:-1][is_same], order[1:][is_same]
-
-
-def _next_corner(side: np.ndarray) -> np.ndarray:
-    return np.asarray(side - side % 3 + (side % 3 + 1) % 3)
 
 
 def _components(pairs: np.ndarray, count: int) -> np.ndarray:

@@ -9,11 +9,10 @@ import numpy.typing as npt
 from jaxtyping import Float, Int
 
 from contactworks.common.geometry._checks import points_array
-from contactworks.common.geometry._mesh_topology import edge_table, split_vertices
+from contactworks.common.geometry._mesh_topology import edge_table
 from contactworks.common.geometry._triangle_tree import FEATURE_EDGES, TriangleTree
 from contactworks.common.geometry.mesh_checks import require_solid
 from contactworks.common.geometry.sdf import DistanceGradient
-from contactworks.common.geometry.winding import winding_number
 
 __all__ = ["ClosestPoints", "MeshDistance"]
 
@@ -75,29 +74,26 @@ class MeshDistance:
     def signed(self, points: Float[npt.ArrayLike, "n 3"]) -> DistanceGradient:
         """Return the exact signed distance (n,) [m], negative inside, and its gradient (n, 3).
 
-        The sign comes from the angle-weighted normal of the closest face, edge or corner; where
-        bodies touch in an edge or a corner, from the winding number.  Where a mesh intersects
-        itself, the distance is that to the nearest triangle, even one inside the body.
+        The sign comes from the angle-weighted normal of the closest face, edge or corner.  Where a
+        mesh intersects itself, the distance is that to the nearest triangle, even one inside.
 
         Raises:
             GeometryError: a mesh that does not enclose a volume with its faces pointing outwards.
 
         Source:
             J. A. Baerentzen and H. Aanaes, "Signed distance computation using the angle weighted
-            pseudonormal", IEEE TVCG 11 (2005) 243-253.
+            pseudonormal", IEEE TVCG 11 (2005) 243-253.  Its proof (divergence theorem in a small
+            ball around the closest point) holds as well where bodies touch in an edge or a corner.
         """
         x = points_array(points)
         if self._normals is None:
             require_solid(self._vertices, self._faces)
             self._normals = _feature_normals(self._vertices, self._faces)
         nearest = self.closest(x)
-        normal, is_ambiguous = self._normals.at(nearest, self._faces)
+        normal = self._normals.at(nearest, self._faces)
         offset = x - nearest.point
         height = np.einsum("ij,ij->i", offset, normal)
         sign = np.where(height < 0.0, -1.0, 1.0)
-        if is_ambiguous.any():
-            turns = winding_number(x[is_ambiguous], self._vertices, self._faces)
-            sign[is_ambiguous] = np.where(turns > 0.5, -1.0, 1.0)
         is_face = nearest.feature == 0
         # Along a face normal the height is the distance, without the rounding of the foot point.
         first = self._vertices[self._faces[nearest.face, 0]]
@@ -110,29 +106,23 @@ class MeshDistance:
 
 
 class _FeatureNormals(NamedTuple):
-    """Angle-weighted normals of faces, edges and vertices, and the places where they fail."""
+    """Angle-weighted normals of faces (m, 3), edges (k, 3) and vertices (n, 3)."""
 
     face: np.ndarray
     edge: np.ndarray
     vertex: np.ndarray
     edge_of_face: np.ndarray
-    is_split_edge: np.ndarray
-    is_split_vertex: np.ndarray
 
-    def at(self, nearest: ClosestPoints, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the normal (n, 3) at each closest point and whether it tells nothing (n,)."""
+    def at(self, nearest: ClosestPoints, faces: np.ndarray) -> np.ndarray:
+        """Return the normal (n, 3) at each closest point."""
         normal = self.face[nearest.face]
-        is_ambiguous = np.zeros(len(normal), dtype=bool)
         is_vertex = (nearest.feature > 0) & (nearest.feature < FEATURE_EDGES)
         corner = faces[nearest.face[is_vertex], nearest.feature[is_vertex] - 1]
         normal[is_vertex] = self.vertex[corner]
-        is_ambiguous[is_vertex] = self.is_split_vertex[corner]
         is_edge = nearest.feature >= FEATURE_EDGES
         side = nearest.feature[is_edge] - FEATURE_EDGES
-        edge = self.edge_of_face[nearest.face[is_edge], side]
-        normal[is_edge] = self.edge[edge]
-        is_ambiguous[is_edge] = self.is_split_edge[edge]
-        return normal, is_ambiguous
+        normal[is_edge] = self.edge[self.edge_of_face[nearest.face[is_edge], side]]
+        return np.asarray(normal)
 
 
 def _feature_normals(vertices: np.ndarray, faces: np.ndarray) -> _FeatureNormals:
@@ -140,8 +130,7 @@ def _feature_normals(vertices: np.ndarray, faces: np.ndarray) -> _FeatureNormals
     sides = np.roll(corners, -1, axis=1) - corners
     # Scaled to order one, so that tiny faces do not underflow.
     sides = sides / np.abs(sides).max(axis=(1, 2), keepdims=True)
-    cross = np.cross(sides[:, 0], sides[:, 1])
-    normal = cross / np.linalg.norm(cross, axis=1, keepdims=True)
+    normal = _unit(np.cross(sides[:, 0], sides[:, 1]))
     table = edge_table(faces)
     edge = np.zeros((len(table.edges), 3))
     np.add.at(edge, table.of_face.reshape(-1), np.repeat(normal, 3, axis=0))
@@ -150,25 +139,12 @@ def _feature_normals(vertices: np.ndarray, faces: np.ndarray) -> _FeatureNormals
     angle = np.arctan2(sine, np.einsum("mki,mki->mk", sides, back))
     vertex = np.zeros((len(vertices), 3))
     np.add.at(vertex, faces.reshape(-1), (angle[:, :, None] * normal[:, None, :]).reshape(-1, 3))
-    is_split_edge = table.uses > 2
-    is_split_vertex = split_vertices(faces, table, len(vertices))
-    is_split_vertex[table.edges[is_split_edge].reshape(-1)] = True
-    edge, is_flat_edge = _unit_or_zero(edge)
-    vertex, is_flat_vertex = _unit_or_zero(vertex)
-    return _FeatureNormals(
-        normal,
-        edge,
-        vertex,
-        table.of_face,
-        is_split_edge | is_flat_edge,
-        is_split_vertex | is_flat_vertex,
-    )
+    return _FeatureNormals(normal, _unit(edge), _unit(vertex), table.of_face)
 
 
-def _unit_or_zero(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors, and which were too short to have a direction (those become +z)."""
-    length = np.linalg.norm(vectors, axis=1)
-    is_short = length < 1e-9
-    unit = vectors / np.where(is_short, 1.0, length)[:, None]
-    unit[is_short] = (0.0, 0.0, 1.0)
-    return unit, is_short
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Return unit vectors; +z where a vector is zero (two bodies that touch face to face)."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(length > 0.0, length, 1.0)
+    unit[length[:, 0] == 0.0] = (0.0, 0.0, 1.0)
+    return np.asarray(unit)

@@ -241,13 +241,10 @@ def toroidal_support(
 
 
 def _log_ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Return log(max(numerator, 0) / denominator) for numerator <= denominator, accurate near 0."""
+    """Return log(max(numerator, 0) / denominator), -inf where nothing is left."""
     ratio = np.maximum(numerator, 0.0) / denominator
-    near_one = np.maximum((numerator - denominator) / denominator, -0.5)
     is_positive = ratio > 0.0
-    plain = np.where(is_positive, np.log(np.where(is_positive, ratio, 1.0)), -np.inf)
-    # The difference of close numbers is exact, their quotient is not; p would magnify its rounding.
-    return np.where(ratio > 0.5, np.log1p(near_one), plain)
+    return np.where(is_positive, np.log(np.where(is_positive, ratio, 1.0)), -np.inf)
 
 
 def _axis_radius(unit: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
