@@ -183,15 +183,30 @@ def test_a_strike_that_lasts_too_long_is_kept_as_such() -> None:
     assert data.post[0, 1] < -0.05  # already under way
 
 
-def test_an_unstable_strike_is_marked_and_harms_no_other() -> None:
+@pytest.mark.parametrize("damping", [1e-2, 1e-3])  # gains energy; MuJoCo resets the world
+def test_an_unstable_strike_is_marked_and_harms_no_other(
+    damping: float, caplog: pytest.LogCaptureFixture
+) -> None:
     pre, parameters = SCENE.sample(6, rng=9)
     sound = simulate(SCENE, pre, parameters)
-    parameters[2, 2] = 1e-3  # far too stiff for the time step
+    parameters[2, 2] = damping  # far too stiff for the time step
     data = simulate(SCENE, pre, parameters)
+    assert "1 of 6 strikes are unstable" in caplog.text
     assert data.status[2] == CollisionStatus.UNSTABLE
     assert np.isnan(data.post[2]).all()
     others = np.arange(6) != 2
     assert np.array_equal(data.post[others], sound.post[others])
+
+
+def test_an_unstable_strike_is_forgotten_by_the_next_run() -> None:
+    pre, parameters = SCENE.sample(6, rng=9)
+    bad = parameters.copy()
+    bad[2, 2] = 1e-3
+    batch = StrikeBatch(SCENE, 6, 1)
+    assert batch.run(pre, bad).status[2] == CollisionStatus.UNSTABLE
+    again, fresh = batch.run(pre, parameters), StrikeBatch(SCENE, 6, 1).run(pre, parameters)
+    assert np.array_equal(again.qvel, fresh.qvel)
+    assert np.array_equal(again.status, fresh.status)
 
 
 def test_a_strike_that_mujoco_gives_up_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ class StrikeBatch:
             status[active[has_failed]] = CollisionStatus.UNSTABLE
             is_over = has_failed | (status[active] == CollisionStatus.SEPARATED)
             active = active[~is_over]
-        self._refuse_gain(pre, parameters, qvel, status)
+        self._mark_gain(pre, parameters, qvel, status)
         for values in (qpos, qvel, elapsed):
             values[status == CollisionStatus.UNSTABLE] = np.nan
         return StrikeOutcome(qpos, qvel, elapsed, status)
@@ -159,7 +159,7 @@ class StrikeBatch:
             elapsed[over] = (first + k) * options.timestep
             is_open &= ~is_over
 
-    def _refuse_gain(
+    def _mark_gain(
         self,
         pre: Float[np.ndarray, "n 5"],
         parameters: Float[np.ndarray, "n 4"],
@@ -169,13 +169,13 @@ class StrikeBatch:
         """Mark strikes that ended with more kinetic energy than they began with."""
         energy = kinetic_energy(self._scene, qvel)
         gained = ~(energy <= _ENERGY * 0.5 * self._scene.block.mass * pre[:, 0] ** 2)
-        for row in np.flatnonzero(gained & (status != CollisionStatus.UNSTABLE)):
-            _LOGGER.warning(
-                "strike %s with parameters %s gained energy: marked unstable",
-                pre[row],
-                parameters[row],
-            )
         status[gained] = CollisionStatus.UNSTABLE
+        rows = np.flatnonzero(status == CollisionStatus.UNSTABLE)
+        if len(rows):
+            _LOGGER.warning(
+                "%d of %d strikes are unstable; the first: state %s, parameters %s",
+                *(len(rows), len(status), pre[rows[0]], parameters[rows[0]]),
+            )
 
 
 def kinetic_energy(scene: StrikeScene, qvel: Float[np.ndarray, "n 8"]) -> Float[np.ndarray, " n"]:
