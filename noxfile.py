@@ -139,6 +139,8 @@ def docs(session: nox.Session) -> None:
     python = _shared_environment(session)
     _install(session, Path(python), "docs", ["-r", DOCS], [Path(DOCS)])
     output = ROOT / "docs" / "_build"
+    for generated in ("api", "gallery"):  # what a renamed name or example would leave behind
+        shutil.rmtree(ROOT / "docs" / generated, ignore_errors=True)
     session.run(
         *(python, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"),
         *("-d", str(output / "doctrees"), "docs", str(output / "html")),

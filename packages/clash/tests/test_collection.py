@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 
@@ -126,6 +127,8 @@ def test_a_checkpoint_serves_a_longer_and_a_shorter_run(
     path = tmp_path / "c.h5"
     collect(SCENE, 32, seed=3, checkpoint=path)
     assert same(collect(SCENE, 20, seed=3, checkpoint=path), whole.subset(slice(20)))
+    with h5py.File(path) as file:
+        assert len(file["status"]) == 32  # nothing that was done is thrown away
     assert same(collect(SCENE, COUNT, seed=3, checkpoint=path), whole)
 
 

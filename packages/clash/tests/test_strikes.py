@@ -157,6 +157,50 @@ def test_displacement_turn_and_time_belong_to_the_velocities() -> None:
     assert (np.sign(post[turning, 5]) == np.sign(post[turning, 2])).mean() > 0.98
 
 
+def test_parameters_reach_the_pairs_that_they_belong_to() -> None:
+    pre, parameters = SCENE.sample(3, rng=10)
+    batch = StrikeBatch(SCENE, 5, 1)
+    batch.run(pre, parameters)
+    for row in range(3):
+        model = batch._batch.get_model(row)
+        for pair, friction, damping in (("block-object", 0, 2), ("object-ground", 1, 3)):
+            found = model.pair(pair)
+            assert found.friction[:2] == pytest.approx([parameters[row, friction]] * 2)
+            assert found.solref == pytest.approx([4e-3, parameters[row, damping]])
+
+
+@pytest.mark.parametrize(
+    ("touches", "status", "state"),
+    [
+        ("0110000000", CollisionStatus.SEPARATED, 4),
+        ("1101000000", CollisionStatus.SEPARATED, 5),  # a single state apart is not the end
+        ("1101101100", CollisionStatus.SEPARATED, 9),
+        ("1101101110", CollisionStatus.IN_CONTACT, 10),
+        ("0000000000", CollisionStatus.MISSED, 10),
+        ("1001111111", CollisionStatus.SEPARATED, 2),  # what comes later does not count
+    ],
+)
+def test_separation_is_two_states_apart_in_a_row(
+    touches: str, status: CollisionStatus, state: int
+) -> None:
+    batch = StrikeBatch(StrikeScene(options=StrikeOptions(clear_states=2)), 1, 1)
+    index = np.arange(11.0)[None, :, None]
+    record = (np.tile(index, 9), np.tile(index, 8), np.array([[t == "1" for t in touches]]))
+    rows = (
+        np.zeros((1, 9)),
+        np.zeros((1, 8)),
+        np.full(1, 10 * 5e-4),
+        np.full(1, int(CollisionStatus.MISSED)),
+        np.zeros(1, dtype=np.int64),
+    )
+    batch._follow(0, np.array([0]), record, rows)
+    qpos, qvel, elapsed, found, _ = rows
+    assert found[0] == status
+    assert (qpos == state).all()
+    assert (qvel == state).all()
+    assert elapsed[0] == pytest.approx(state * 5e-4)
+
+
 def test_the_state_after_comes_a_few_states_after_separation() -> None:
     pre, parameters = SCENE.sample(60, rng=8)
     early = StrikeScene(options=StrikeOptions(clear_states=1))

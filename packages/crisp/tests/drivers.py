@@ -39,7 +39,8 @@ class Manifold:
 
     @property
     def deepest(self) -> int:
-        return int(np.argmin(self.gap))
+        """The last of the deepest points: an edge point comes after the face points that tie."""
+        return len(self.gap) - 1 - int(np.argmin(self.gap[::-1]))
 
 
 def size_of(shape) -> tuple[float, float, float]:

@@ -87,7 +87,10 @@ def test_points_on_a_plane_lie_halfway(second, seed):
     height = (manifold.position - plane.pose.position) @ normal
     np.testing.assert_allclose(height, 0.5 * manifold.gap, atol=1e-15)
     surface = manifold.position + 0.5 * manifold.gap[:, None] * normal
-    np.testing.assert_allclose(body.signed_distance(surface), 0.0, atol=1e-14)
+    distance = body.signed_distance(surface)
+    # The lowest point of a capsule's higher end lies a little inside its shaft.
+    assert np.all(distance <= 1e-14)
+    assert distance[manifold.gap == manifold.gap.min(initial=np.inf)] == pytest.approx(0, abs=1e-14)
 
 
 @every_pair

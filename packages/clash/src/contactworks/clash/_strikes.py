@@ -98,7 +98,6 @@ class StrikeBatch:
 
         count = len(pre)
         self._batch.reset(stage=int(mujoco.mjtStage.mjSTAGE_NONE))
-        pass
         self._qpos[:count], self._qvel[:count] = self._scene.initial_states(pre)
         for pair, friction, damping in ((self._block_pair, 0, 2), (self._ground_pair, 1, 3)):
             self._friction[:count, pair, :2] = parameters[:, friction, None]

@@ -97,7 +97,8 @@ def simulate(
         scene: what is struck by what.
         pre: states before (n, 5), as in :class:`CollisionDataset`; any values, also outside the
             ranges of the scene.
-        parameters: contact parameters (n, 4): frictions >= 0, damping ratios > 0.
+        parameters: contact parameters (n, 4): frictions >= 0, damping ratios > 0.  MuJoCo takes no
+            friction below 1e-5.
         workers: number of threads, or None for all cores.
         progress: what is told of every finished strike.
 
