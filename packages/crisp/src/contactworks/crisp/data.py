@@ -20,6 +20,8 @@ from ._kernels.layout import (
     REPORT,
     make_records,
 )
+from ._kernels.output import write_bodies
+from ._kernels.step import measure
 from .model import Model
 
 __all__ = ["Contacts", "Data", "Snapshot", "SolverReport"]
@@ -138,9 +140,18 @@ class Data:
         self._points = np.zeros((_POINT_ROWS, 7))
         self._scratch = np.zeros((40, 3))
         self._allocate(contacts=32 + 8 * n, pairs=32 + 4 * model.geom_count)
-        from .simulation import forward
+        self._write_bodies()
 
-        forward(model, self)
+    def _write_bodies(self) -> None:
+        """Bring the body arrays up to date with the coordinates."""
+        write_bodies(
+            self.model.bodies,
+            self._qpos,
+            self._qvel,
+            self.body_position,
+            self.body_quaternion,
+            self.body_twist,
+        )
 
     def _allocate(self, contacts: int, pairs: int) -> None:
         """Make room, keeping the contacts of the last step."""
@@ -279,8 +290,6 @@ class Data:
             The gap [m], the point (3,) halfway between the surfaces and the normal (3,) from the
             first to the second body, world frame.
         """
-        from ._kernels.step import measure
-
         out = np.zeros(7)
         model = self.model
         found = measure(
@@ -321,8 +330,6 @@ class Data:
             raise ModelError(
                 f"Data.restore: the snapshot has nq {len(snapshot.qpos)}, the model {self.model.nq}"
             )
-        from .simulation import forward
-
         self.time = snapshot.time
         self._qpos[:] = snapshot.qpos
         self._qvel[:] = snapshot.qvel
@@ -335,7 +342,7 @@ class Data:
             self._allocate(2 * count, len(self._keys))
         self._contacts[:count] = snapshot.contacts
         self._report[:] = snapshot.report
-        forward(self.model, self)
+        self._write_bodies()
 
 
 def _checked(value: npt.ArrayLike, shape: tuple[int, ...], where: str) -> np.ndarray:

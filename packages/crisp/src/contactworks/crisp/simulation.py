@@ -7,7 +7,6 @@ import numpy as np
 from contactworks.common.errors import ConvergenceError, ModelError
 
 from ._kernels.layout import BAD_SOLUTION, BAD_STATE, CONTACT_OVERFLOW, OK, PAIR_OVERFLOW, REPORT
-from ._kernels.output import write_bodies
 from ._kernels.step import step as _step_kernel
 from .data import Data
 from .model import Model
@@ -72,7 +71,7 @@ def step(model: Model, data: Data, count: int = 1) -> None:
             _fail(model, data, status, int(report["bad_body"]))
     report["worst_natural"] = worst
     report["unconverged_steps"] = unconverged
-    write_bodies(model.bodies, data._qpos, data._qvel, *_outputs(data))
+    data._write_bodies()
 
 
 def forward(model: Model, data: Data) -> None:
@@ -84,7 +83,7 @@ def forward(model: Model, data: Data) -> None:
     _check(model, data)
     if not (np.isfinite(data._qpos).all() and np.isfinite(data._qvel).all()):
         raise ModelError("forward: qpos or qvel holds a value that is not finite")
-    write_bodies(model.bodies, data._qpos, data._qvel, *_outputs(data))
+    data._write_bodies()
 
 
 def reset(model: Model, data: Data) -> None:
@@ -97,10 +96,6 @@ def reset(model: Model, data: Data) -> None:
     data.clear_pairs()
     data._report[:] = np.zeros(1, REPORT)
     forward(model, data)
-
-
-def _outputs(data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return data.body_position, data.body_quaternion, data.body_twist
 
 
 def _check(model: Model, data: Data) -> None:
