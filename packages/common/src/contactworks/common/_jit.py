@@ -7,6 +7,7 @@ folder carries a digest of all kernel sources, so that any change anywhere means
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -62,7 +63,16 @@ def cache_folder(module: str) -> Path:
     base = numba.config.CACHE_DIR or os.environ.get("NUMBA_CACHE_DIR")
     parent = Path(base) if base else Path(platformdirs.user_cache_dir("contactworks")) / "numba"
     _prune(parent)
-    return parent / _digest(package)
+    folder = parent / _digest(package)
+    _touch(folder)
+    return folder
+
+
+@cache
+def _touch(folder: Path) -> None:
+    """Mark a folder as used today, so that it is not pruned."""
+    with contextlib.suppress(OSError):  # not compiled yet, or a cache that is only read
+        os.utime(folder)
 
 
 @cache
