@@ -160,7 +160,13 @@ def solve_one_contact(delassus, qn, q1, q2, friction, slip):
             if slope != 0.0:
                 step = alpha - (1.0 / size - 1.0 / (friction * ln)) / slope
         if step <= lower or (upper >= 0.0 and step >= upper) or not math.isfinite(step):
-            step = 0.5 * (lower + upper) if upper >= 0.0 else 4.0 * alpha + 1e-12 * (s1 + s2)
+            # By the geometric mean: a stored slip may be many powers of ten off.
+            if upper < 0.0:
+                step = 4.0 * alpha + 1e-12 * (s1 + s2)
+            elif lower > 0.0:
+                step = math.sqrt(lower * upper)
+            else:
+                step = 0.1 * upper
         if step == alpha:
             break
         alpha = step

@@ -247,7 +247,7 @@ def nearest_point(geoms, geom_states, a, b, margin, work, out):
             h = i if swap else j
             found, _ = narrow_phase(geoms, geom_states, g, h, margin, points, scratch)
             for row in range(found):
-                if points[row, 6] < best:
+                if points[row, 6] <= best:  # an edge point follows the face points that tie
                     best = points[row, 6]
                     for k in range(7):
                         out[k] = points[row, k]

@@ -1,8 +1,9 @@
 """Box against box: separating axis test, then a clipped face manifold, then an edge point.
 
 The face manifold is always sent, each point with its own gap, so that the set of points does not
-jump when boxes rock; an edge point is added when an edge axis separates better than any face. Gaps
-of the face points are never below the best separation, so that no depth is invented.
+jump when boxes rock. An edge point is added when an edge axis separates overlapping boxes better
+than any face; separated boxes get their nearest points where the clipping lost them. Gaps of the
+face points are never below the best separation, so that no depth is invented.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import math
 from contactworks.common._jit import kernel
 
 _PARALLEL = 1e-6  # squared sine below which an edge axis is skipped
+_EXACTLY_PARALLEL = 1e-12
 _EDGE_GAIN = 1e-6  # metres by which an edge axis must beat the faces
+_SAME_GAP = 1e-9  # metres
 _CLIP_SLACK = 1e-5  # aligned faces must not lose corners to rounding
 
 
@@ -106,8 +109,11 @@ def _face_manifold(ref, size_r, axis, sign, inc, size_i, floor, flip, margin, ou
 
 
 @kernel
-def _edge_point(a, size_a, i, b, size_b, j, nx, ny, nz, gap, out, count):
-    """Add the point between edge i of a and edge j of b that support the normal n."""
+def _edge_point(a, size_a, i, b, size_b, j, nx, ny, nz, gap, out, row):
+    """Write the point between edge i of a and edge j of b that support the normal n.
+
+    Returns whether the nearest points of the two lines lie inside both edges.
+    """
     pa0 = a.position[0]
     pa1 = a.position[1]
     pa2 = a.position[2]
@@ -135,17 +141,48 @@ def _edge_point(a, size_a, i, b, size_b, j, nx, ny, nz, gap, out, count):
         cosine += a.rotation[k, i] * b.rotation[k, j]
         along_a += a.rotation[k, i] * d
         along_b += b.rotation[k, j] * d
-    sine2 = max(1.0 - cosine * cosine, _PARALLEL)
-    s = min(max((along_a - cosine * along_b) / sine2, -size_a[i]), size_a[i])
-    t = min(max((cosine * along_a - along_b) / sine2, -size_b[j]), size_b[j])
-    out[count, 0] = 0.5 * (pa0 + s * a.rotation[0, i] + pb0 + t * b.rotation[0, j])
-    out[count, 1] = 0.5 * (pa1 + s * a.rotation[1, i] + pb1 + t * b.rotation[1, j])
-    out[count, 2] = 0.5 * (pa2 + s * a.rotation[2, i] + pb2 + t * b.rotation[2, j])
-    out[count, 3] = nx
-    out[count, 4] = ny
-    out[count, 5] = nz
-    out[count, 6] = gap
-    return count + 1
+    sine2 = max(1.0 - cosine * cosine, _EXACTLY_PARALLEL)
+    s = (along_a - cosine * along_b) / sine2
+    t = (cosine * along_a - along_b) / sine2
+    inside = abs(s) <= size_a[i] and abs(t) <= size_b[j]
+    s = min(max(s, -size_a[i]), size_a[i])
+    t = min(max(t, -size_b[j]), size_b[j])
+    out[row, 0] = 0.5 * (pa0 + s * a.rotation[0, i] + pb0 + t * b.rotation[0, j])
+    out[row, 1] = 0.5 * (pa1 + s * a.rotation[1, i] + pb1 + t * b.rotation[1, j])
+    out[row, 2] = 0.5 * (pa2 + s * a.rotation[2, i] + pb2 + t * b.rotation[2, j])
+    out[row, 3] = nx
+    out[row, 4] = ny
+    out[row, 5] = nz
+    out[row, 6] = gap
+    return inside
+
+
+@kernel
+def _edge_overlap(size_a, i, size_b, j, ca, cosines):
+    """Return (centre distance, reach) of the boxes along a_i x b_j, times the sine of the edges."""
+    i1 = (i + 1) % 3
+    i2 = (i + 2) % 3
+    j1 = (j + 1) % 3
+    j2 = (j + 2) % 3
+    projection = ca[i2] * cosines[i1, j] - ca[i1] * cosines[i2, j]
+    reach = (
+        size_a[i1] * abs(cosines[i2, j])
+        + size_a[i2] * abs(cosines[i1, j])
+        + size_b[j1] * abs(cosines[i, j2])
+        + size_b[j2] * abs(cosines[i, j1])
+    )
+    return projection, reach
+
+
+@kernel
+def _edge_normal(a, i, b, j, projection):
+    """Return the unit normal along a_i x b_j from a to b, and the sine of the edges."""
+    x = a.rotation[1, i] * b.rotation[2, j] - a.rotation[2, i] * b.rotation[1, j]
+    y = a.rotation[2, i] * b.rotation[0, j] - a.rotation[0, i] * b.rotation[2, j]
+    z = a.rotation[0, i] * b.rotation[1, j] - a.rotation[1, i] * b.rotation[0, j]
+    sine = math.sqrt(x * x + y * y + z * z)
+    scale = (1.0 if projection >= 0.0 else -1.0) / sine
+    return scale * x, scale * y, scale * z, sine
 
 
 @kernel
@@ -154,77 +191,86 @@ def _best_edge(a, size_a, b, size_b, ca, cosines, margin):
     best = -1e300
     bi = -1
     bj = -1
-    bx = 0.0
-    by = 0.0
-    bz = 0.0
+    towards = 0.0
     for i in range(3):
-        i1 = (i + 1) % 3
-        i2 = (i + 2) % 3
         for j in range(3):
             sine2 = 1.0 - cosines[i, j] * cosines[i, j]
             if sine2 < _PARALLEL:
                 continue
-            j1 = (j + 1) % 3
-            j2 = (j + 2) % 3
-            projection = ca[i2] * cosines[i1, j] - ca[i1] * cosines[i2, j]
-            reach = (
-                size_a[i1] * abs(cosines[i2, j])
-                + size_a[i2] * abs(cosines[i1, j])
-                + size_b[j1] * abs(cosines[i, j2])
-                + size_b[j2] * abs(cosines[i, j1])
-            )
-            length = math.sqrt(sine2)
-            separation = (abs(projection) - reach) / length
+            projection, reach = _edge_overlap(size_a, i, size_b, j, ca, cosines)
+            separation = (abs(projection) - reach) / math.sqrt(sine2)
             if separation > best:
                 best = separation
                 bi = i
                 bj = j
-                sign = (1.0 if projection >= 0.0 else -1.0) / length
-                # a_i x b_j
-                bx = sign * (
-                    a.rotation[1, i] * b.rotation[2, j] - a.rotation[2, i] * b.rotation[1, j]
-                )
-                by = sign * (
-                    a.rotation[2, i] * b.rotation[0, j] - a.rotation[0, i] * b.rotation[2, j]
-                )
-                bz = sign * (
-                    a.rotation[0, i] * b.rotation[1, j] - a.rotation[1, i] * b.rotation[0, j]
-                )
+                towards = projection
                 if best > margin:
-                    return best, bi, bj, bx, by, bz
-    return best, bi, bj, bx, by, bz
+                    return best, bi, bj, 0.0, 0.0, 0.0
+    if bi < 0:
+        return best, bi, bj, 0.0, 0.0, 0.0
+    nx, ny, nz, _ = _edge_normal(a, bi, b, bj, towards)
+    return best, bi, bj, nx, ny, nz
 
 
 @kernel
-def _corner_point(a, size_a, b, size_b, ca, cosines, margin, out):
-    """Write the nearest points of two boxes with parallel axes whose faces do not overlap."""
-    length = 0.0
-    for k in range(3):
-        reach = size_a[k]
+def _nearest_corner(ref, size_r, inc, size_i, flip, nearest, out, row):
+    """Write the nearest corner of inc to ref if it is nearer than ``nearest``; return the distance.
+
+    The boxes are disjoint. ``flip`` is -1 when ref is the second box.
+    """
+    for corner in range(8):
+        x = size_i[0] if corner & 1 else -size_i[0]
+        y = size_i[1] if corner & 2 else -size_i[1]
+        z = size_i[2] if corner & 4 else -size_i[2]
+        wx = inc.position[0] - ref.position[0]
+        wy = inc.position[1] - ref.position[1]
+        wz = inc.position[2] - ref.position[2]
+        wx += inc.rotation[0, 0] * x + inc.rotation[0, 1] * y + inc.rotation[0, 2] * z
+        wy += inc.rotation[1, 0] * x + inc.rotation[1, 1] * y + inc.rotation[1, 2] * z
+        wz += inc.rotation[2, 0] * x + inc.rotation[2, 1] * y + inc.rotation[2, 2] * z
+        ex = 0.0  # from the nearest point of ref to the corner
+        ey = 0.0
+        ez = 0.0
+        for k in range(3):
+            along = ref.rotation[0, k] * wx + ref.rotation[1, k] * wy + ref.rotation[2, k] * wz
+            rest = along - min(max(along, -size_r[k]), size_r[k])
+            ex += rest * ref.rotation[0, k]
+            ey += rest * ref.rotation[1, k]
+            ez += rest * ref.rotation[2, k]
+        distance = math.sqrt(ex * ex + ey * ey + ez * ez)
+        if distance < nearest:
+            nearest = distance
+            out[row, 0] = ref.position[0] + wx - 0.5 * ex
+            out[row, 1] = ref.position[1] + wy - 0.5 * ey
+            out[row, 2] = ref.position[2] + wz - 0.5 * ez
+            out[row, 3] = flip * ex / distance
+            out[row, 4] = flip * ey / distance
+            out[row, 5] = flip * ez / distance
+            out[row, 6] = distance
+    return nearest
+
+
+@kernel
+def _nearest_edges(a, size_a, b, size_b, ca, cosines, nearest, out, row):
+    """Write the nearest pair of edges if it is nearer than ``nearest``; return the distance.
+
+    Two edges whose nearest points lie inside both support their common normal, so that each pair of
+    directions has one candidate, as far away as its axis separates.
+    """
+    for i in range(3):
         for j in range(3):
-            reach += size_b[j] * abs(cosines[k, j])
-        length += max(abs(ca[k]) - reach, 0.0) ** 2
-    length = math.sqrt(length)
-    if length > margin or length == 0.0:
-        return 0
-    for m in range(3):
-        out[0, m] = a.position[m]
-        out[0, 3 + m] = 0.0
-    for k in range(3):
-        extent = 0.0
-        for j in range(3):
-            extent += size_b[j] * abs(cosines[k, j])
-        sign = 1.0 if ca[k] >= 0.0 else -1.0
-        separation = abs(ca[k]) - size_a[k] - extent
-        if separation > 0.0:
-            local = sign * (size_a[k] + 0.5 * separation)
-        else:  # the middle of the overlap along this axis
-            local = 0.5 * (max(-size_a[k], ca[k] - extent) + min(size_a[k], ca[k] + extent))
-        for m in range(3):
-            out[0, m] += local * a.rotation[m, k]
-            out[0, 3 + m] += sign * max(separation, 0.0) / length * a.rotation[m, k]
-    out[0, 6] = length
-    return 1
+            if 1.0 - cosines[i, j] * cosines[i, j] < _EXACTLY_PARALLEL:
+                continue
+            projection, reach = _edge_overlap(size_a, i, size_b, j, ca, cosines)
+            nx, ny, nz, sine = _edge_normal(a, i, b, j, projection)
+            separation = (abs(projection) - reach) / sine
+            if 0.0 < separation < nearest and _edge_point(
+                a, size_a, i, b, size_b, j, nx, ny, nz, separation, out, row + 1
+            ):
+                nearest = separation
+                for k in range(7):
+                    out[row, k] = out[row + 1, k]
+    return nearest
 
 
 @kernel
@@ -283,8 +329,19 @@ def box_box(a, size_a, b, size_b, margin, out, scratch):
         count, corners = _face_manifold(
             b, size_b, axis_b, sign, a, size_a, floor, -1.0, margin, out, scratch
         )
-    if count == 0 and bi < 0:
-        count = _corner_point(a, size_a, b, size_b, ca, cosines, margin, out)
-    elif edge > face + _EDGE_GAIN or count == 0:
-        count = _edge_point(a, size_a, bi, b, size_b, bj, nx, ny, nz, max(edge, face), out, count)
+    if floor > _EDGE_GAIN:
+        # Separated: the face points hold the exact distance unless the nearest corner was clipped.
+        nearest = math.inf
+        for row in range(count):
+            nearest = min(nearest, out[row, 6])
+        if nearest > floor + _SAME_GAP:
+            row = count
+            found = _nearest_corner(a, size_a, b, size_b, 1.0, nearest, out, row)
+            found = _nearest_corner(b, size_b, a, size_a, -1.0, found, out, row)
+            found = _nearest_edges(a, size_a, b, size_b, ca, cosines, found, out, row)
+            if found < nearest and found <= margin:
+                count += 1
+    elif bi >= 0 and (edge > face + _EDGE_GAIN or count == 0):
+        _edge_point(a, size_a, bi, b, size_b, bj, nx, ny, nz, floor, out, count)
+        count += 1
     return count, max(corners, 1)

@@ -90,10 +90,12 @@ def plane_box(plane, box, size, margin, out):
 
 @kernel
 def plane_cylinder(plane, cylinder, size, margin, out):
-    """Eight points fixed on each rim, and the exact lowest point of each rim.
+    """The exact lowest point of each rim, and eight points fixed on each rim while it stands.
 
-    The fixed points keep a standing cylinder's manifold still; the lowest point is exact when it
-    rolls or rocks. The stiffness is shared over the nine points of a rim.
+    The fixed points keep a standing cylinder's manifold still; the lowest points are exact when it
+    rolls or rocks. A lying cylinder has those two alone: fixed points would brake its rolling, as
+    each is led below the plane by the tangent of its path. The stiffness is shared over the nine
+    points of a rim, or over the two lowest points.
     """
     p = cylinder.position
     r = cylinder.rotation
@@ -103,10 +105,13 @@ def plane_cylinder(plane, cylinder, size, margin, out):
     ny = -(r[0, 1] * plane.rotation[0, 2] + r[1, 1] * plane.rotation[1, 2]
            + r[2, 1] * plane.rotation[2, 2])  # fmt: skip
     radial = math.sqrt(nx * nx + ny * ny)
+    stands = 2.0 * radial * radial <= 1.0  # the axis is nearer to the normal than to the plane
     count = 0
     for end in (-1.0, 1.0):
         z = end * size[1]
         for k in range(9):
+            if k < 8 and not stands:
+                continue
             if k < 8:
                 angle = 0.25 * math.pi * k
                 x = size[0] * math.cos(angle)
@@ -114,8 +119,9 @@ def plane_cylinder(plane, cylinder, size, margin, out):
             elif radial > 1e-9:
                 x = size[0] * nx / radial
                 y = size[0] * ny / radial
-            else:
-                continue  # the rim is parallel to the plane: no lowest point
+            else:  # the rim is parallel to the plane: any point is the lowest
+                x = size[0]
+                y = 0.0
             count = _emit(
                 plane,
                 p[0] + r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
@@ -126,4 +132,4 @@ def plane_cylinder(plane, cylinder, size, margin, out):
                 out,
                 count,
             )
-    return count, 9
+    return count, 9 if stands else 2

@@ -13,6 +13,7 @@ import math
 from contactworks.common._jit import kernel
 
 _SAME_POINT = 1e-9
+_BREAK_ROWS = 4  # of seven numbers: two ends, six crossings, at most fifteen kinks
 
 
 @kernel
@@ -209,8 +210,53 @@ def _distance_slope(lx, ly, lz, dx, dy, dz, size, s):
 
 
 @kernel
+def _axis_depth(lx, ly, lz, dx, dy, dz, size, s):
+    """Return how far a point of the axis is from the box along the worst face normal [m].
+
+    Inside the box it is the signed distance.
+    """
+    return max(
+        abs(lx + s * dx) - size[0], max(abs(ly + s * dy) - size[1], abs(lz + s * dz) - size[2])
+    )
+
+
+@kernel
+def _add_depth_kinks(breaks, total, lx, ly, lz, dx, dy, dz, size, half):
+    """Add the parameters at which the axis, inside the box, changes its nearest face.
+
+    The depth along the axis is convex and piecewise linear, so its deepest point is among them.
+    """
+    for p in range(6):
+        for q in range(p + 1, 6):
+            kp = p // 2
+            kq = q // 2
+            sp = 1.0 - 2.0 * (p % 2)
+            sq = 1.0 - 2.0 * (q % 2)
+            slope = sp * (dx if kp == 0 else (dy if kp == 1 else dz)) - sq * (
+                dx if kq == 0 else (dy if kq == 1 else dz)
+            )
+            if abs(slope) < 1e-12:
+                continue
+            lift = sq * (lx if kq == 0 else (ly if kq == 1 else lz)) - sp * (
+                lx if kp == 0 else (ly if kp == 1 else lz)
+            )
+            s = (lift - size[kq] + size[kp]) / slope
+            if not -half < s < half:
+                continue
+            depth = _axis_depth(lx, ly, lz, dx, dy, dz, size, s)
+            own = (
+                sp * (lx + s * dx if kp == 0 else (ly + s * dy if kp == 1 else lz + s * dz))
+                - size[kp]
+            )
+            if depth < 0.0 and depth - own < 1e-12:
+                breaks[total] = s
+                total += 1
+    return total
+
+
+@kernel
 def capsule_box(capsule, size_c, box, size_b, margin, out):
-    """Balls of the capsule against the box: ends, box boundaries crossed, nearest point.
+    """Balls of the capsule against the box: ends, box boundaries crossed, nearest or deepest point.
 
     The squared distance to a box is convex and piecewise quadratic along the segment, with breaks
     where the segment crosses a face plane; its derivative is linear between breaks.
@@ -233,7 +279,7 @@ def capsule_box(capsule, size_c, box, size_b, margin, out):
 
     # Parameters: both ends, and every crossing of a face plane inside the segment. The rows of
     # ``out`` beyond the contacts serve as scratch for them.
-    breaks = out[out.shape[0] - 2 :].reshape(-1)
+    breaks = out[out.shape[0] - _BREAK_ROWS :].reshape(-1)
     breaks[0] = -half
     breaks[1] = half
     total = 2
@@ -247,6 +293,10 @@ def capsule_box(capsule, size_c, box, size_b, margin, out):
             if -half < s < half:
                 breaks[total] = s
                 total += 1
+    for i in range(total):
+        if _axis_depth(lx, ly, lz, dx, dy, dz, size_b, breaks[i]) <= 1e-12:
+            total = _add_depth_kinks(breaks, total, lx, ly, lz, dx, dy, dz, size_b, half)
+            break
     for i in range(1, total):  # insertion sort
         value = breaks[i]
         j = i - 1
@@ -256,7 +306,7 @@ def capsule_box(capsule, size_c, box, size_b, margin, out):
         breaks[j + 1] = value
 
     count = 0
-    rows = out[: out.shape[0] - 2]
+    rows = out[: out.shape[0] - _BREAK_ROWS]
     for i in range(total):
         px, py, pz = _segment_point(capsule, breaks[i])
         count = _ball_box(px, py, pz, size_c[0], box, size_b, margin, rows, count)

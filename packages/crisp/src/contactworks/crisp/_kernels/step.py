@@ -7,7 +7,7 @@ import math
 from contactworks.common._jit import kernel
 
 from .detect import detect, nearest_point, place_geoms
-from .layout import BAD_SOLUTION, BAD_STATE, OK
+from .layout import BAD_SOLUTION, BAD_STATE, BAD_WRENCH, OK
 from .motion import free_motion, integrate, place_bodies
 from .rows import build_row, warm_start
 from .solve import solve_islands
@@ -106,6 +106,11 @@ def step(
             report.bad_body = bad
             return swapped
         free_motion(bodies, states, velocity, wrench, settings, free)
+        bad = _first_not_finite(free)
+        if bad >= 0:
+            report.status = BAD_WRENCH
+            report.bad_body = bad
+            return swapped
         place_geoms(bodies, geoms, qpos, states, geom_states, free, settings)
         # The last step's contacts are the earlier buffer of the two.
         contacts, previous = previous, contacts
@@ -127,17 +132,17 @@ def step(
             report.status = status
             report.pair_count = max(pairs, count)  # what the caller has to make room for
             return swapped
-        swapped = 1 - swapped
         last = previous[:previous_count]
         _prepare(bodies, states, contacts, count, last, (velocity, free), used, settings)
         solve_islands(bodies, contacts, count, states, settings, report, velocities, integers)
-        report.contact_count = count
-        report.pair_count = pairs
         bad = _first_not_finite(velocity)
-        if bad >= 0:
+        if bad >= 0:  # the last step's contacts stay, to start the next solve from
             report.status = BAD_SOLUTION
             report.bad_body = bad
             return swapped
+        swapped = 1 - swapped
+        report.contact_count = count
+        report.pair_count = pairs
         integrate(bodies, states, velocity, settings, qpos, qvel)
         report.status = OK
         report.worst_natural = max(report.worst_natural, report.natural)

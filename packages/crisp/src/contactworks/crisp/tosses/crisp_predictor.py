@@ -9,12 +9,12 @@ import numpy as np
 
 from contactworks.common.calibration import Parameter, ParameterSpace
 from contactworks.common.geometry.shapes import Box, Plane
+from contactworks.crisp.builder import ModelBuilder
+from contactworks.crisp.data import Data
+from contactworks.crisp.model import Model
+from contactworks.crisp.options import Options
+from contactworks.crisp.simulation import reset, step
 
-from ..builder import ModelBuilder
-from ..data import Data
-from ..model import Model
-from ..options import Options
-from ..simulation import reset, step
 from .metric import Prediction
 from .predictor import BODY_PARAMETERS, MASS_CENTER_PARAMETERS, mass_center
 from .window import Window
@@ -96,11 +96,21 @@ def cube_on_table(window: Window, values: Mapping[str, float], *, steps_per_fram
         ModelError: a value is out of range.
     """
     builder = ModelBuilder(Options(timestep=window.dt / steps_per_frame))
-    law = {"friction": values["friction"], "restitution": values["restitution"]}
-    builder.world.add_geom(Plane(), position=(0.0, 0.0, values["table_height"]), **law)
+    friction, restitution = values["friction"], values["restitution"]
+    builder.world.add_geom(
+        Plane(),
+        position=(0.0, 0.0, values["table_height"]),
+        friction=friction,
+        restitution=restitution,
+    )
     inertia = window.mass * (2.0 * window.half_width) ** 2 / 6.0 * values["inertia_scale"]
     cube = builder.add_body(
         "cube", mass=window.mass, inertia=(inertia,) * 3, center_of_mass=mass_center(values)
     )
-    cube.add_geom(Box((window.half_width,) * 3), stiffness=values["stiffness"], **law)
+    cube.add_geom(
+        Box((window.half_width,) * 3),
+        friction=friction,
+        restitution=restitution,
+        stiffness=values["stiffness"],
+    )
     return builder.build()

@@ -41,7 +41,9 @@ _CONTACT_PARAMETERS = (
 _XML = """
 <mujoco>
   <option timestep="{timestep}" gravity="0 0 -9.81" cone="{cone}"/>
-  <default><geom friction="{friction} 0.005 0.0001" solref="{time_constant} {damping_ratio}"/></default>
+  <default>
+    <geom friction="{friction} 0.005 0.0001" solref="{time_constant} {damping_ratio}"/>
+  </default>
   <worldbody>
     <geom type="plane" size="0 0 1" pos="0 0 {table_height}"/>
     <body name="cube">

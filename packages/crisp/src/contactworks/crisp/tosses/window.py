@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+
+from contactworks.common.errors import ModelError
 
 from .data import TossSet
 
@@ -20,7 +23,7 @@ PREDICTED_FRAMES = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """Start states of tosses, and what was then observed.
+    """Start states in tosses, and what was then observed; t is the number of starts.
 
     Frame k = 0 is the start itself.  Entries after the end of a shorter toss are NaN.
 
@@ -49,25 +52,44 @@ class Window:
 
     @property
     def is_predicted(self) -> np.ndarray:
-        """Return (t, frames) bool: whether frame k + 1 exists in toss t."""
+        """Return (t, frames) bool: whether frame k + 1 after each start exists."""
         return np.arange(self.position.shape[1] - 1) < self.frames[:, None]
 
 
-def window(tosses: TossSet, *, start: int = START_FRAME, frames: int = PREDICTED_FRAMES) -> Window:
-    """Return the start states at frame ``start`` and the ``frames`` frames after it."""
-    count = len(tosses)
-    lengths = np.array([min(frames, len(toss) - 1 - start) for toss in tosses.tosses])
-    position = np.full((count, lengths.max() + 1, 3), np.nan)
-    quaternion = np.full((count, lengths.max() + 1, 4), np.nan)
-    for i, toss in enumerate(tosses.tosses):
+def window(
+    tosses: TossSet,
+    *,
+    starts: Sequence[int] = (START_FRAME,),
+    frames: int = PREDICTED_FRAMES,
+) -> Window:
+    """Return the start states at frames ``starts`` of each toss and the ``frames`` frames after.
+
+    Entries are ordered by start, then by toss.  A start in the last frame of a toss or after it
+    has nothing to predict and is left out.
+
+    Args:
+        tosses: the tosses.
+        starts: frames to start from, 0-based.
+        frames: frames to predict from each start, or up to the end of a shorter toss.
+
+    Raises:
+        ModelError: no toss is long enough for any of the starts.
+    """
+    pieces = [(toss, s) for s in starts for toss in tosses.tosses if len(toss) > s + 1]
+    if not pieces:
+        raise ModelError(f"window: no toss has a frame after the starts {list(starts)}")
+    lengths = np.array([min(frames, len(toss) - 1 - start) for toss, start in pieces])
+    position = np.full((len(pieces), lengths.max() + 1, 3), np.nan)
+    quaternion = np.full((len(pieces), lengths.max() + 1, 4), np.nan)
+    for i, (toss, start) in enumerate(pieces):
         seen = slice(start, start + lengths[i] + 1)
         position[i, : lengths[i] + 1] = toss.position[seen]
         quaternion[i, : lengths[i] + 1] = toss.quaternion[seen]
     return Window(
         position=position,
         quaternion=quaternion,
-        linear_velocity=np.array([toss.linear_velocity[start] for toss in tosses.tosses]),
-        angular_velocity=np.array([toss.angular_velocity[start] for toss in tosses.tosses]),
+        linear_velocity=np.array([toss.linear_velocity[start] for toss, start in pieces]),
+        angular_velocity=np.array([toss.angular_velocity[start] for toss, start in pieces]),
         frames=lengths,
         dt=tosses.dt,
         half_width=tosses.half_width,
