@@ -48,16 +48,6 @@ QUIET = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
 }
 
-# One step compiles the whole engine, whatever the scene.
-WARM_UP = """
-from contactworks import crisp
-builder = crisp.ModelBuilder()
-builder.world.add_geom(crisp.Plane())
-builder.add_body("ball", mass=1.0).add_geom(crisp.Sphere(0.1))
-model = builder.build()
-crisp.step(model, crisp.Data(model))
-"""
-
 package_wise = nox.parametrize("package", PACKAGES, ids=PACKAGES)
 
 
@@ -69,7 +59,8 @@ def unit(session: nox.Session, package: str) -> None:
     environment = _test_environment()
     if package == "crisp":
         # Two workers that start cold would compile every kernel twice.
-        session.run(python, "-c", WARM_UP, env=environment, external=True)
+        warm_up = ("-m", "contactworks.crisp.cli", "warmup")
+        session.run(python, *warm_up, env=environment, external=True)
     session.run(
         *(python, "-m", "pytest", "-n", "2", "-m", "not slow and not gpu", "--durations=10"),
         *(f"packages/{package}/tests", *session.posargs),
@@ -155,7 +146,7 @@ def coverage(session: nox.Session) -> None:
     """Measure which kernel lines the tests reach, with the compiler switched off."""
     python = _shared_environment(session)
     environment = {**_test_environment(), "NUMBA_DISABLE_JIT": "1"}
-    tests = [f"packages/{package}/tests" for package in PACKAGES]
+    tests = [f"packages/{package}/tests" for package in ("common", "crisp")]
     session.run(
         *(python, "-m", "pytest", "-n", "2", "-m", "kernel and not slow and not gpu"),
         *("--cov", "--cov-config=pyproject.toml", "--cov-report=term-missing:skip-covered"),

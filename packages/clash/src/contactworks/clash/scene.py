@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from contactworks.clash._touch import travel_to_touch
 from contactworks.clash.shapes import StrikeShape, strike_shape
-from contactworks.common._arrays import as_finite_array
+from contactworks.common.arrays import as_finite_array, positive_scalar
 from contactworks.common.calibration import Parameter, ParameterSpace
 from contactworks.common.errors import ModelError, ShapeError
 from contactworks.common.inertia import MassProperties
@@ -349,6 +349,4 @@ class StrikeScene:
 
 def _refuse_unless_positive(item: Any, *names: str) -> None:
     for name in names:
-        value = getattr(item, name)
-        if not (math.isfinite(value) and value > 0.0):
-            raise ModelError(f"{name}: got {value}, expected a finite number above 0")
+        positive_scalar(getattr(item, name), name)

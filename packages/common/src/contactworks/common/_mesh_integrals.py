@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float, Int
 
-from contactworks.common._arrays import as_float_array
+from contactworks.common.arrays import mesh_arrays
 from contactworks.common.errors import GeometryError, ShapeError
 
 __all__ = ["SolidMoments", "solid_moments"]
@@ -52,7 +52,9 @@ def solid_moments(
     Source: F. Tonon, "Explicit exact formulas for the 3-D tetrahedron inertia tensor in terms of
         its vertex coordinates", J. Mathematics and Statistics 1 (2005) 8-11, in matrix form.
     """
-    points, index = _checked_arrays(vertices, faces)
+    if not np.issubdtype(np.asarray(faces).dtype, np.integer):
+        raise ShapeError(f"faces: got dtype {np.asarray(faces).dtype}, expected integers")
+    points, index = mesh_arrays(vertices, faces)
     _check_closed(index)
     used = points[np.unique(index)]
     apex = 0.5 * (used.min(axis=0) + used.max(axis=0))
@@ -68,29 +70,6 @@ def solid_moments(
     centre = first / volume
     second = second / 120.0 - volume * np.outer(centre, centre)
     return SolidMoments(volume, apex + centre, second)
-
-
-def _checked_arrays(vertices: npt.ArrayLike, faces: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    points = as_float_array(vertices, "vertices", (3,))
-    index = np.asarray(faces)
-    if points.ndim != 2:
-        raise ShapeError(f"vertices: got shape {points.shape}, expected (n, 3)")
-    if index.ndim != 2 or index.shape[1] != 3:
-        raise ShapeError(f"faces: got shape {index.shape}, expected (m, 3)")
-    if index.dtype.kind not in "iu":
-        raise ShapeError(f"faces: got dtype {index.dtype}, expected integers")
-    if len(index) == 0:
-        raise GeometryError("faces: got an empty mesh, expected at least four triangles")
-    if not np.isfinite(points).all():
-        row = int(np.argwhere(~np.isfinite(points))[0, 0])
-        raise GeometryError(f"vertices[{row}]: got {points[row]}, expected finite numbers")
-    outside = (index < 0) | (index >= len(points))
-    if outside.any():
-        row = int(np.argwhere(outside)[0, 0])
-        raise GeometryError(
-            f"faces[{row}]: got {index[row]}, expected indices from 0 to {len(points) - 1}"
-        )
-    return points, index.astype(np.int64)
 
 
 def _check_closed(faces: np.ndarray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common._arrays import (
+from contactworks.common.arrays import (
     MatrixLike,
     QuaternionLike,
     VectorLike,

@@ -26,7 +26,7 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common._arrays import frozen_array
+from contactworks.common.arrays import frozen_array
 from contactworks.common.errors import MissingDependencyError, ModelError
 from contactworks.common.poses import Pose, Twist
 

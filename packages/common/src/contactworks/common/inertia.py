@@ -14,8 +14,8 @@ import numpy.typing as npt
 from jaxtyping import Float, Int
 
 from contactworks.common import rotations
-from contactworks.common._arrays import VectorLike, as_float_array, frozen_array
 from contactworks.common._mesh_integrals import solid_moments
+from contactworks.common.arrays import VectorLike, as_float_array, frozen_array
 from contactworks.common.errors import ModelError
 from contactworks.common.poses import Pose
 

@@ -14,7 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
-from contactworks.common._arrays import QuaternionLike, as_finite_array, refuse_where
+from contactworks.common.arrays import (
+    QuaternionLike,
+    as_finite_array,
+    finite_scalar,
+    positive_scalar,
+    refuse_where,
+)
 from contactworks.common.errors import ModelError, ShapeError
 from contactworks.common.rotations import angle_between
 
@@ -112,8 +118,7 @@ def accuracy(
         raise ShapeError(f"length_scale: got shape {length.shape}, expected () or {seen.shape[:1]}")
     if seen.shape[0] == 0:
         raise ModelError("observed: got no samples, expected at least one")
-    if not (np.isfinite(alpha) and alpha > 0.0):
-        raise ModelError(f"alpha: got {alpha}, expected a positive number")
+    alpha = positive_scalar(alpha, "alpha")
     scale = np.ones(seen.shape)
     scale[:, 2] = length
     return float(np.mean(relative_error(predicted, seen, scale) < alpha))
@@ -281,10 +286,7 @@ def _draws(count: int, samples: int, rng: np.random.Generator | int | None) -> n
 
 
 def _statistic_of(groups: Sequence[np.ndarray], statistic: Statistic) -> float:
-    value = float(statistic(np.concatenate(groups)))
-    if not np.isfinite(value):
-        raise ModelError(f"statistic: got {value}, expected a finite number")
-    return value
+    return finite_scalar(statistic(np.concatenate(groups)), "statistic")
 
 
 def _resample(groups: list[np.ndarray], statistic: Statistic, draws: np.ndarray) -> np.ndarray:

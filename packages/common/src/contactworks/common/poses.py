@@ -25,7 +25,7 @@ import numpy.typing as npt
 from jaxtyping import Float
 
 from contactworks.common import rotations
-from contactworks.common._arrays import (
+from contactworks.common.arrays import (
     QuaternionLike,
     VectorLike,
     as_float_array,

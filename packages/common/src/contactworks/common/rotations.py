@@ -17,7 +17,13 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common._arrays import (
+from contactworks.common._rotation_matrices import (
+    quaternion_from_matrix,
+    quaternion_to_matrix,
+    skew,
+    unskew,
+)
+from contactworks.common.arrays import (
     QuaternionLike,
     ScalarLike,
     VectorLike,
@@ -25,12 +31,6 @@ from contactworks.common._arrays import (
     components,
     lengths,
     unit_vectors,
-)
-from contactworks.common._rotation_matrices import (
-    quaternion_from_matrix,
-    quaternion_to_matrix,
-    skew,
-    unskew,
 )
 
 __all__ = [

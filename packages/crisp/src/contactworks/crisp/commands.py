@@ -68,7 +68,7 @@ def cube_toss(command: CubeToss) -> int:
     if hidden is not None:
         console.print("hidden: " + ", ".join(f"{k} {v:.4g}" for k, v in hidden.items()))
     for line in comparison_lines(study):
-        console.print(line, highlight=False)
+        console.print(line, highlight=False, markup=False)
     if command.json is not None:
         report = json_report(
             f"{_PROGRAM} run cube-toss",
@@ -115,6 +115,7 @@ def run_scene(command: SceneOptions) -> int:
 
 def verify(command: Verify) -> int:
     """Run the cases with exact answers; return 0 if all pass, else 1."""
+    from rich.markup import escape
     from rich.table import Table
 
     from contactworks.common.progress import rich_progress
@@ -140,7 +141,7 @@ def verify(command: Verify) -> int:
     for check in checks:
         table.add_row(
             check.case,
-            check.quantity,
+            escape(check.quantity),  # units stand in brackets
             f"{check.exact:.7g}",
             f"{check.measured:.7g}",
             f"{check.error:.1e}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from contactworks.common.arrays import positive_scalar
 from contactworks.common.errors import (
     FileFormatError,
     MissingDependencyError,
@@ -108,8 +109,7 @@ def load_gel(
         GeometryError: If the mesh is unusable, see :class:`Gel`.
         MissingDependencyError: If meshio is not installed.
     """
-    if not (np.isfinite(scale) and scale > 0.0):
-        raise ModelError(f"scale: got {scale}, expected finite and above 0 [m per unit]")
+    scale = positive_scalar(scale, "scale [m per unit]")
     nodes, tets = _read_tetrahedra(Path(path))
     nodes = nodes * scale
     if back is not None and np.shape(back) != (len(nodes),):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
-from contactworks.common._arrays import as_float_array
+from contactworks.common.arrays import as_float_array, finite_scalar
 from contactworks.common.errors import CalibrationError
 
 __all__ = ["Parameter", "ParameterSpace"]
@@ -257,10 +257,4 @@ class ParameterSpace:
 
 
 def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise CalibrationError(f"{where}: got {value!r}, expected a finite number") from error
-    if not math.isfinite(number):
-        raise CalibrationError(f"{where}: got {number}, expected a finite number")
-    return number
+    return finite_scalar(value, where, error=CalibrationError)

@@ -20,6 +20,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from contactworks.common.arrays import positive_scalar
 from contactworks.common.engine import ContactState, ContactTarget
 from contactworks.common.engines import _mujoco_motion as motion
 from contactworks.common.engines._mujoco_pairs import (
@@ -128,9 +129,7 @@ class MujocoEngine:
 
     @timestep.setter
     def timestep(self, value: float) -> None:
-        if not (np.isfinite(value) and value > 0.0):
-            raise ModelError(f"timestep: got {value}, expected a finite number > 0 [s]")
-        self.model.opt.timestep = value
+        self.model.opt.timestep = positive_scalar(value, "timestep [s]")
 
     def pose(self, body: str) -> Pose:
         """Return the pose of a body in the world at the current state."""

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
-from contactworks.common.errors import GeometryError, ShapeError
+from contactworks.common.arrays import points_array, positive_scalar, unit_vectors
+from contactworks.common.errors import GeometryError
 
-__all__ = ["BoundingBox", "ConvexShape", "Shape", "unit_directions"]
+__all__ = ["BoundingBox", "ConvexShape", "Shape", "set_positive", "unit_directions"]
 
 BoundingBox: TypeAlias = tuple[Float[np.ndarray, " 3"], Float[np.ndarray, " 3"]]
 """Lower and upper corner (3,) [m] of an axis-aligned box in the frame of the shape."""
@@ -84,19 +85,20 @@ def unit_directions(vectors: Any, columns: int) -> Float[np.ndarray, "n columns"
         ShapeError: another shape.
         GeometryError: a zero or non-finite vector; names its row.
     """
-    array = np.asarray(vectors, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != columns:
-        raise ShapeError(f"direction: got shape {array.shape}, expected (n, {columns})")
-    largest = np.abs(array).max(axis=1, initial=0.0)
-    is_bad = ~np.isfinite(largest) | (largest == 0.0)
-    if is_bad.any():
-        row = int(np.argmax(is_bad))
-        raise GeometryError(
-            f"direction[{row}]: got {array[row].tolist()}, expected a finite non-zero vector"
-        )
-    # Scaled first: the squares of tiny or huge components would leave the range of floats.
-    scaled = array / largest[:, None]
-    return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+    array = points_array(vectors, columns, name="direction")
+    return unit_vectors(array, "direction", columns, error=GeometryError)
+
+
+def set_positive(item: object, *names: str) -> None:
+    """Turn the named fields of a frozen dataclass into finite floats above 0, or refuse them.
+
+    Raises:
+        GeometryError: names the class, the field and the value.
+    """
+    for name in names:
+        where = f"{type(item).__name__}.{name}"
+        value = positive_scalar(getattr(item, name), where, error=GeometryError)
+        object.__setattr__(item, name, value)
 
 
 def _field_values(shape: Any) -> tuple[Any, ...]:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import finite_scalar, frozen_array, positive_scalar
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import finite_array, finite_scalar, positive_scalar
 from contactworks.common.geometry.base import BoundingBox, ConvexShape
 from contactworks.common.geometry.hulls import inner_radius
 from contactworks.common.geometry.support import (
@@ -61,7 +61,9 @@ class VertexDsf(ConvexShape):
     p: float
 
     def __init__(self, vertices: Float[npt.ArrayLike, "k 3"], p: float = DEFAULT_SHARPNESS) -> None:
-        array = finite_array(vertices, "VertexDsf.vertices", (None, 3), minimum_rows=4)
+        array = frozen_array(
+            vertices, "VertexDsf.vertices", (None, 3), minimum_rows=4, error=GeometryError
+        )
         require_origin_inside(array, "VertexDsf.vertices")
         object.__setattr__(self, "vertices", array)
         object.__setattr__(self, "p", checked_sharpness(p, "VertexDsf.p"))
@@ -116,7 +118,9 @@ class AxisDsf(ConvexShape):
         p: float = DEFAULT_SHARPNESS,
         epsilon: float = DEFAULT_EPSILON,
     ) -> None:
-        array = finite_array(profile, "AxisDsf.profile", (None, 2), minimum_rows=2)
+        array = frozen_array(
+            profile, "AxisDsf.profile", (None, 2), minimum_rows=2, error=GeometryError
+        )
         if array[:, 0].min() < 0.0:
             row = int(np.argmax(array[:, 0] < 0.0))
             raise GeometryError(
@@ -131,7 +135,9 @@ class AxisDsf(ConvexShape):
             )
         object.__setattr__(self, "profile", array)
         object.__setattr__(self, "p", checked_sharpness(p, "AxisDsf.p"))
-        object.__setattr__(self, "epsilon", positive_scalar(epsilon, "AxisDsf.epsilon"))
+        object.__setattr__(
+            self, "epsilon", positive_scalar(epsilon, "AxisDsf.epsilon", error=GeometryError)
+        )
 
     def evaluate(self, x: Float[npt.ArrayLike, "n 3"]) -> SupportValue:
         """Return value, gradient and Hessian of the support function at directions (n, 3)."""
@@ -153,7 +159,7 @@ class AxisDsf(ConvexShape):
 
 def checked_sharpness(p: float, name: str) -> float:
     """Return the sharpness p as a float, or refuse one that is not finite and above 1."""
-    number = finite_scalar(p, name)
+    number = finite_scalar(p, name, error=GeometryError)
     if number <= 1.0:
         raise GeometryError(f"{name}: got {number}, expected a finite number above 1")
     return number

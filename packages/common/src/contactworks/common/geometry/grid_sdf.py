@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import frozen_array, points_array, positive_scalar
 from contactworks.common.errors import GeometryError, ShapeError
-from contactworks.common.geometry._checks import finite_array, points_array, positive_scalar
 from contactworks.common.geometry.base import BoundingBox, Shape
 from contactworks.common.geometry.mesh_distance import MeshDistance
 from contactworks.common.geometry.polyhedra import Mesh
@@ -57,8 +57,12 @@ class GridSdf(Shape):
         spacing: float | Float[npt.ArrayLike, " 3"],
         values: Float[npt.ArrayLike, "nx ny nz"],
     ) -> None:
-        grid = finite_array(values, "GridSdf.values", (None, None, None), minimum_rows=2)
-        object.__setattr__(self, "origin", finite_array(origin, "GridSdf.origin", (3,)))
+        grid = frozen_array(
+            values, "GridSdf.values", (None, None, None), minimum_rows=2, error=GeometryError
+        )
+        object.__setattr__(
+            self, "origin", frozen_array(origin, "GridSdf.origin", (3,), error=GeometryError)
+        )
         object.__setattr__(self, "spacing", _spacing(spacing, "GridSdf.spacing"))
         object.__setattr__(self, "values", grid)
         _require_closed(grid)
@@ -83,7 +87,11 @@ class GridSdf(Shape):
                 over 1e8 nodes, or a mesh so thin that no node lies inside.
         """
         step = _spacing(spacing, "spacing")
-        room = 2.0 * float(step.max()) if padding is None else positive_scalar(padding, "padding")
+        room = (
+            2.0 * float(step.max())
+            if padding is None
+            else positive_scalar(padding, "padding", error=GeometryError)
+        )
         lower, upper = mesh.bounding_box()
         cells = np.ceil((upper - lower + 2.0 * room) / step)
         if np.prod(cells + 1.0) > _MOST_NODES:
@@ -168,7 +176,7 @@ def _spacing(spacing: float | npt.ArrayLike, name: str) -> np.ndarray:
     array = np.asarray(spacing, dtype=np.float64)
     if array.shape not in ((), (3,)):
         raise ShapeError(f"{name}: got shape {array.shape}, expected one number or (3,)")
-    result = finite_array(np.broadcast_to(array, (3,)), name, (3,))
+    result = frozen_array(np.broadcast_to(array, (3,)), name, (3,), error=GeometryError)
     if result.min() <= 0.0:
         raise GeometryError(f"{name}: got {result.tolist()}, expected numbers above 0")
     return result

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float, Int
 
+from contactworks.common.arrays import frozen_array
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import finite_array
 from contactworks.common.geometry.base import BoundingBox, ConvexShape
 from contactworks.common.geometry.polyhedra import Mesh
 from contactworks.common.geometry.sdf import DistanceGradient
@@ -59,7 +59,9 @@ class ConvexHull(ConvexShape):
     vertices: Float[np.ndarray, "n 3"]
 
     def __init__(self, vertices: Float[npt.ArrayLike, "n 3"]) -> None:
-        array = finite_array(vertices, "ConvexHull.vertices", (None, 3), minimum_rows=4)
+        array = frozen_array(
+            vertices, "ConvexHull.vertices", (None, 3), minimum_rows=4, error=GeometryError
+        )
         if _is_flat(array):
             raise GeometryError(
                 f"ConvexHull.vertices: all {len(array)} points lie in one plane, expected a volume"

@@ -8,12 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float, Int
 
+from contactworks.common.arrays import mesh_arrays
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import (
-    finite_array,
-    index_array,
-    require_indices_in_range,
-)
 from contactworks.common.geometry._mesh_topology import EdgeTable, body_labels, edge_table
 from contactworks.common.geometry.winding import enclosures
 
@@ -126,10 +122,7 @@ def check_mesh(
         ShapeError: arrays of another shape.
         GeometryError: arrays that are empty, hold NaN, or refer to vertices that do not exist.
     """
-    points = finite_array(vertices, "vertices", (None, 3))
-    triangles = index_array(faces, "faces", columns=3)
-    require_indices_in_range(triangles, len(points), "faces")
-    return _report(points, triangles)
+    return _report(*mesh_arrays(vertices, faces))
 
 
 def _report(vertices: np.ndarray, faces: np.ndarray) -> MeshReport:

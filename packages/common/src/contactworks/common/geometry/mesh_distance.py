@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float, Int
 
-from contactworks.common.geometry._checks import points_array
+from contactworks.common.arrays import points_array
 from contactworks.common.geometry._mesh_topology import edge_table
 from contactworks.common.geometry._triangle_tree import FEATURE_EDGES, TriangleTree
 from contactworks.common.geometry.mesh_checks import require_solid

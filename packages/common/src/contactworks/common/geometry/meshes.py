@@ -11,13 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float, Int
 
+from contactworks.common.arrays import mesh_arrays, positive_scalar
 from contactworks.common.errors import FileFormatError, GeometryError
-from contactworks.common.geometry._checks import (
-    finite_array,
-    index_array,
-    positive_scalar,
-    require_indices_in_range,
-)
 from contactworks.common.geometry._mesh_topology import body_labels, consistent_faces
 from contactworks.common.geometry.mesh_checks import (
     check_mesh,
@@ -82,7 +77,7 @@ def load_mesh(
     source = Path(path)
     if unit not in UNITS:
         raise GeometryError(f"unit: got {unit!r}, expected one of {', '.join(UNITS)}")
-    factor = UNITS[unit] * positive_scalar(scale, "scale")
+    factor = UNITS[unit] * positive_scalar(scale, "scale", error=GeometryError)
     vertices, faces = _read(source)
     try:
         mesh = clean_mesh(
@@ -125,9 +120,7 @@ def clean_mesh(
         GeometryError: empty, NaN, an index out of range, a face without area, or (``solid``) what
             keeps the mesh from enclosing a volume.
     """
-    points = finite_array(vertices, "Mesh.vertices", (None, 3), minimum_rows=3)
-    triangles = index_array(faces, "Mesh.faces", columns=3)
-    require_indices_in_range(triangles, len(points), "Mesh.faces")
+    points, triangles = mesh_arrays(vertices, faces, owner="Mesh.", minimum_vertices=3)
     points, triangles = _merged(points, triangles, merge_tolerance)
     if drop_degenerate:
         flat = zero_area_faces(points, triangles)

@@ -10,12 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float, Int
 
+from contactworks.common.arrays import mesh_arrays
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import (
-    finite_array,
-    index_array,
-    require_indices_in_range,
-)
 from contactworks.common.geometry.base import BoundingBox, Shape
 from contactworks.common.geometry.mesh_checks import face_areas, require_solid, zero_area_faces
 from contactworks.common.geometry.mesh_distance import MeshDistance
@@ -57,9 +53,7 @@ class Mesh(Shape):
     def __init__(
         self, vertices: Float[npt.ArrayLike, "n 3"], faces: Int[npt.ArrayLike, "m 3"]
     ) -> None:
-        points = finite_array(vertices, "Mesh.vertices", (None, 3), minimum_rows=3)
-        triangles = index_array(faces, "Mesh.faces", columns=3)
-        require_indices_in_range(triangles, len(points), "Mesh.faces")
+        points, triangles = mesh_arrays(vertices, faces, owner="Mesh.", minimum_vertices=3)
         flat = zero_area_faces(points, triangles)
         if flat.size:
             raise GeometryError(

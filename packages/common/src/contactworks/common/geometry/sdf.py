@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
-from contactworks.common.errors import GeometryError, ShapeError
-from contactworks.common.geometry._checks import (
-    finite_array,
+from contactworks.common.arrays import (
     finite_scalar,
+    frozen_array,
     points_array,
     positive_scalar,
 )
+from contactworks.common.errors import GeometryError, ShapeError
 
 __all__ = [
     "DistanceGradient",
@@ -57,12 +57,12 @@ def plane_sdf(
         GeometryError: a zero or non-finite normal.
     """
     x = points_array(points)
-    direction = finite_array(normal, "normal", (3,))
+    direction = frozen_array(normal, "normal", (3,), error=GeometryError)
     length = float(np.linalg.norm(direction))
     if length == 0.0:
         raise GeometryError("normal: got a zero vector, expected a direction")
     unit = direction / length
-    distance = x @ unit - finite_scalar(offset, "offset")
+    distance = x @ unit - finite_scalar(offset, "offset", error=GeometryError)
     return distance, np.tile(unit, (len(x), 1))
 
 
@@ -70,7 +70,7 @@ def sphere_sdf(points: Float[npt.ArrayLike, "n 3"], radius: float) -> DistanceGr
     """Return the signed distance to a sphere about the origin; at the centre the gradient is +z."""
     x = points_array(points)
     length, direction = _length_and_direction(x, fallback_axis=2)
-    return length - positive_scalar(radius, "radius"), direction
+    return length - positive_scalar(radius, "radius", error=GeometryError), direction
 
 
 def capsule_sdf(
@@ -84,12 +84,12 @@ def capsule_sdf(
         half_length: half the distance between the centres of the caps [m], above 0.
     """
     x = points_array(points)
-    half_length = positive_scalar(half_length, "half_length")
+    half_length = positive_scalar(half_length, "half_length", error=GeometryError)
     offset = x.copy()
     offset[:, 2] -= np.clip(x[:, 2], -half_length, half_length)
     length, direction = _length_and_direction(offset, fallback_axis=0)
     # On the axis the fallback is radial, which is right between the cap centres and at them.
-    return length - positive_scalar(radius, "radius"), direction
+    return length - positive_scalar(radius, "radius", error=GeometryError), direction
 
 
 def box_sdf(
@@ -106,7 +106,7 @@ def box_sdf(
         GeometryError: a half size that is not above 0.
     """
     x = points_array(points)
-    half = finite_array(half_size, "half_size", (3,))
+    half = frozen_array(half_size, "half_size", (3,), error=GeometryError)
     if half.min() <= 0.0:
         raise GeometryError(f"half_size: got {half.tolist()}, expected three numbers above 0")
     distance, gradient = _orthant_distance(np.abs(x) - half)
@@ -127,8 +127,8 @@ def cylinder_sdf(
     rho, e_r = _radial(x)
     excess = np.column_stack(
         [
-            rho - positive_scalar(radius, "radius"),
-            np.abs(x[:, 2]) - positive_scalar(half_length, "half_length"),
+            rho - positive_scalar(radius, "radius", error=GeometryError),
+            np.abs(x[:, 2]) - positive_scalar(half_length, "half_length", error=GeometryError),
         ]
     )
     distance, planar = _orthant_distance(excess)
@@ -153,8 +153,8 @@ def tube_sdf(
         GeometryError: a radius or length out of range.
     """
     x = points_array(points)
-    inner = positive_scalar(inner_radius, "inner_radius")
-    outer = positive_scalar(outer_radius, "outer_radius")
+    inner = positive_scalar(inner_radius, "inner_radius", error=GeometryError)
+    outer = positive_scalar(outer_radius, "outer_radius", error=GeometryError)
     if outer <= inner:
         raise GeometryError(f"outer_radius: got {outer}, expected above inner_radius {inner}")
     rho, e_r = _radial(x)
@@ -163,7 +163,7 @@ def tube_sdf(
         [
             # Written with the radii themselves: the wall stays where it is to the last bit.
             np.maximum(rho - outer, inner - rho),
-            np.abs(x[:, 2]) - positive_scalar(half_length, "half_length"),
+            np.abs(x[:, 2]) - positive_scalar(half_length, "half_length", error=GeometryError),
         ]
     )
     distance, planar = _orthant_distance(excess)
@@ -198,7 +198,7 @@ def extrude_2d(
             f"extrude_2d: got distance {planar.shape}, gradient {slope.shape}, z {height.shape}, "
             "expected (n,), (n, 2), (n,)"
         )
-    half_height = positive_scalar(half_height, "half_height")
+    half_height = positive_scalar(half_height, "half_height", error=GeometryError)
     distance, weights = _orthant_distance(np.column_stack([planar, np.abs(height) - half_height]))
     gradient = np.column_stack([weights[:, :1] * slope, weights[:, 1] * _sign(height)])
     return distance, gradient

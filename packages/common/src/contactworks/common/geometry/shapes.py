@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import frozen_array
 from contactworks.common.errors import GeometryError
 from contactworks.common.geometry import sdf
-from contactworks.common.geometry._checks import finite_array, positive_scalar
-from contactworks.common.geometry.base import BoundingBox, ConvexShape, Shape
+from contactworks.common.geometry.base import BoundingBox, ConvexShape, Shape, set_positive
 
 if TYPE_CHECKING:
     from contactworks.common.inertia import MassProperties
@@ -59,7 +59,7 @@ class Sphere(ConvexShape):
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive_scalar(self.radius, "Sphere.radius"))
+        set_positive(self, "radius")
 
     def bounding_box(self) -> BoundingBox:
         """Return the lower and the upper corner (3,) [m]."""
@@ -95,7 +95,7 @@ class Capsule(ConvexShape):
     half_length: float
 
     def __post_init__(self) -> None:
-        _set_positive(self, "radius", "half_length")
+        set_positive(self, "radius", "half_length")
 
     def bounding_box(self) -> BoundingBox:
         """Return the lower and the upper corner (3,) [m]."""
@@ -136,7 +136,7 @@ class Box(ConvexShape):
     half_size: Float[np.ndarray, " 3"]
 
     def __init__(self, half_size: Float[npt.ArrayLike, " 3"]) -> None:
-        half = finite_array(half_size, "Box.half_size", (3,))
+        half = frozen_array(half_size, "Box.half_size", (3,), error=GeometryError)
         if half.min() <= 0.0:
             raise GeometryError(
                 f"Box.half_size: got {half.tolist()}, expected three numbers above 0"
@@ -177,7 +177,7 @@ class Cylinder(ConvexShape):
     half_length: float
 
     def __post_init__(self) -> None:
-        _set_positive(self, "radius", "half_length")
+        set_positive(self, "radius", "half_length")
 
     def bounding_box(self) -> BoundingBox:
         """Return the lower and the upper corner (3,) [m]."""
@@ -204,10 +204,3 @@ class Cylinder(ConvexShape):
 def _symmetric_box(x: float, y: float, z: float) -> BoundingBox:
     upper = np.array([x, y, z])
     return -upper, upper
-
-
-def _set_positive(shape: Shape, *names: str) -> None:
-    """Turn the named fields into finite floats above 0, or refuse them."""
-    for name in names:
-        value = positive_scalar(getattr(shape, name), f"{type(shape).__name__}.{name}")
-        object.__setattr__(shape, name, value)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import frozen_array
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import finite_array, positive_scalar
-from contactworks.common.geometry.base import BoundingBox, Shape
+from contactworks.common.geometry.base import BoundingBox, Shape, set_positive
 from contactworks.common.geometry.dsf import (
     DEFAULT_SHARPNESS,
     checked_sharpness,
@@ -42,7 +42,7 @@ class PlanarCircle:
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive_scalar(self.radius, "PlanarCircle.radius"))
+        set_positive(self, "radius")
 
     def evaluate(self, x: Float[npt.ArrayLike, "n 2"]) -> SupportValue:
         """Return value, gradient and Hessian of the support function at directions (n, 2)."""
@@ -70,7 +70,9 @@ class PlanarVertexDsf:
     p: float
 
     def __init__(self, vertices: Float[npt.ArrayLike, "k 2"], p: float = DEFAULT_SHARPNESS) -> None:
-        array = finite_array(vertices, "PlanarVertexDsf.vertices", (None, 2), minimum_rows=3)
+        array = frozen_array(
+            vertices, "PlanarVertexDsf.vertices", (None, 2), minimum_rows=3, error=GeometryError
+        )
         require_origin_inside(array, "PlanarVertexDsf.vertices")
         object.__setattr__(self, "vertices", array)
         object.__setattr__(self, "p", checked_sharpness(p, "PlanarVertexDsf.p"))

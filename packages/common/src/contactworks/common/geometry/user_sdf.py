@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import frozen_array, points_array
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import finite_array, points_array
 from contactworks.common.geometry._sdf_bounds import estimate_bounds
 from contactworks.common.geometry.base import BoundingBox, Shape
 from contactworks.common.geometry.sdf import DistanceGradient
@@ -107,7 +107,9 @@ class Sdf(Shape):
         object.__setattr__(
             self,
             "parameters",
-            finite_array(parameters, "Sdf.parameters", (None,), minimum_rows=0),
+            frozen_array(
+                parameters, "Sdf.parameters", (None,), minimum_rows=0, error=GeometryError
+            ),
         )
         object.__setattr__(self, "bounds", None if bounds is None else _checked_bounds(bounds))
 
@@ -241,8 +243,8 @@ def _estimated_bounds(shape: Sdf) -> BoundingBox:
 def _checked_bounds(bounds: tuple[npt.ArrayLike, npt.ArrayLike]) -> BoundingBox:
     if len(bounds) != 2:
         raise GeometryError(f"Sdf.bounds: got {len(bounds)} items, expected (lower, upper)")
-    lower = finite_array(bounds[0], "Sdf.bounds[0]", (3,))
-    upper = finite_array(bounds[1], "Sdf.bounds[1]", (3,))
+    lower = frozen_array(bounds[0], "Sdf.bounds[0]", (3,), error=GeometryError)
+    upper = frozen_array(bounds[1], "Sdf.bounds[1]", (3,), error=GeometryError)
     if not (lower < upper).all():
         raise GeometryError(
             f"Sdf.bounds: got lower {lower.tolist()} and upper {upper.tolist()}, expected lower "

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["plot_study"]
 
 _REAL = "#222222"
-_SHOWN = {"crisp": ("crisp", "#0072b2"), "mujoco": ("MuJoCo, calibrated", "#d55e00")}
+_SHOWN = {"crisp": "#0072b2", "mujoco_mass_center": "#e69f00", "mujoco": "#d55e00"}
+_DRAWN = ("crisp", "mujoco")  # in the side views, where a third cube would hide the others
 _EXAMPLES = 3
-_INSTANTS = 6
+_INSTANTS = 4
 _EDGES = [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit]
 
 
@@ -38,13 +39,13 @@ def plot_study(study: Study, path: Path) -> None:
 
     from contactworks.common.records import atomic_path
 
-    figure = Figure(figsize=(12.0, 7.2), layout="constrained")
-    parts = figure.subfigures(2, 1, squeeze=False, height_ratios=[1.15, 1.0])
+    figure = Figure(figsize=(12.0, 6.6), layout="constrained")
+    parts = figure.subfigures(2, 1, squeeze=False, height_ratios=[0.8, 1.0])
     upper, lower = parts[0, 0], parts[1, 0]
     axes = upper.subplots(1, _EXAMPLES)
     for axis, toss in zip(axes, _example_tosses(study), strict=True):
         _draw_toss(axis, study, toss)
-    axes[0].legend(loc="upper right", fontsize=8, frameon=False)
+    upper.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=3, fontsize=8)
     axes[0].set_ylabel("height [m]")
     left, right = lower.subplots(1, 2)
     _draw_errors(left, study, "position_percent", "position error [% of width]")
@@ -81,11 +82,10 @@ def _draw_toss(axis: Any, study: Study, toss: int) -> None:
         return np.stack([(points[..., :2] - origin) @ along, points[..., 2]], axis=-1)
 
     motions = [("recorded", _REAL, path, window.quaternion[toss])]
-    for key, (label, color) in _SHOWN.items():
-        prediction = study.outcomes[key].prediction
-        motions.append(
-            (label, color, prediction.position[toss, : frames + 1], prediction.quaternion[toss])
-        )
+    for key in _DRAWN:
+        found = study.outcomes[key].prediction
+        place = found.position[toss, : frames + 1]
+        motions.append((study.outcomes[key].label, _SHOWN[key], place, found.quaternion[toss]))
     for label, color, position, quaternion in motions:
         line = flat(position)
         style = "-" if label == "recorded" else "--"
@@ -114,7 +114,8 @@ def _draw_cube(
 
 
 def _draw_errors(axis: Any, study: Study, name: str, label: str) -> None:
-    for key, (text, color) in _SHOWN.items():
+    for key, color in _SHOWN.items():
+        text = study.outcomes[key].label
         values = getattr(study.outcomes[key].errors, name)
         time = study.window.dt * np.arange(1, values.shape[1] + 1)
         low, high = np.nanpercentile(values, [25, 75], axis=0)

@@ -44,14 +44,18 @@ def study_metrics(study: Study, hidden: Mapping[str, float] | None = None) -> di
 def top_level_metrics(study: Study) -> dict[str, Any]:
     """Return the main figures under the keys that stand at the top of the JSON report.
 
-    ``position_error_percent`` and ``rotation_error_deg`` with their intervals are crisp's;
-    ``mujoco_...`` those of MuJoCo calibrated with the same parameters of the body and the same
-    budget, ``mujoco_defaults_...`` those of its defaults.
+    ``position_error_percent`` and ``rotation_error_deg`` with their intervals are crisp's, with the
+    centre of mass among its parameters; ``mujoco_...`` those of MuJoCo calibrated with the same
+    budget on friction, solref, table height and inertia, ``mujoco_mass_center_...`` those of MuJoCo
+    that is given the centre of mass too, ``crisp_basic_...`` those of crisp without it,
+    ``mujoco_defaults_...`` those of MuJoCo's defaults.
     """
     result: dict[str, Any] = {}
     for prefix, key in (
         ("", "crisp"),
         ("mujoco_", "mujoco"),
+        ("mujoco_mass_center_", "mujoco_mass_center"),
+        ("crisp_basic_", "crisp_basic"),
         ("mujoco_defaults_", "mujoco_defaults"),
     ):
         summary = study.outcomes[key].summary

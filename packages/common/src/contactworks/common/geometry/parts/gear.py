@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import finite_scalar, points_array
 from contactworks.common.errors import GeometryError
 from contactworks.common.geometry import sdf
-from contactworks.common.geometry._checks import finite_scalar, points_array
-from contactworks.common.geometry.base import BoundingBox
+from contactworks.common.geometry.base import BoundingBox, set_positive
 from contactworks.common.geometry.parts.extrusion import (
     extrude_distance,
     prism_mesh,
@@ -21,7 +21,7 @@ from contactworks.common.geometry.parts.extrusion import (
 )
 from contactworks.common.geometry.parts.involute import ToothForm, involute
 from contactworks.common.geometry.parts.moments import SectionMoments, disc_moments
-from contactworks.common.geometry.parts.part import BoreFit, Part, check_bore_fit, set_positive
+from contactworks.common.geometry.parts.part import BoreFit, Part, check_bore_fit
 from contactworks.common.geometry.parts.resolution import (
     DEFAULT_SEGMENTS,
     Resolution,
@@ -91,7 +91,7 @@ class Gear(Part):
             )
         object.__setattr__(self, "teeth", int(self.teeth))
         for name in ("bore", "backlash"):
-            value = finite_scalar(getattr(self, name), f"Gear.{name}")
+            value = finite_scalar(getattr(self, name), f"Gear.{name}", error=GeometryError)
             if value < 0.0:
                 raise GeometryError(f"Gear.{name}: got {value} m, expected 0 or more")
             object.__setattr__(self, name, value)

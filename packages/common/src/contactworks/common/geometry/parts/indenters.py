@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import points_array
 from contactworks.common.errors import GeometryError
 from contactworks.common.geometry import sdf
-from contactworks.common.geometry._checks import points_array
 from contactworks.common.geometry.base import BoundingBox
 from contactworks.common.geometry.parts.extrusion import (
     disc_mesh,

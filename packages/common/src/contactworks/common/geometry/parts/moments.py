@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from contactworks.common.geometry._checks import positive_scalar
+from contactworks.common.arrays import positive_scalar
+from contactworks.common.errors import GeometryError
 from contactworks.common.inertia import MassProperties
 
 __all__ = [
@@ -110,7 +111,7 @@ class SolidMoments:
         Raises:
             GeometryError: a density that is not a finite number above 0.
         """
-        density = positive_scalar(density, "density")
+        density = positive_scalar(density, "density", error=GeometryError)
         center = self.first / self.volume
         central = self.second - self.volume * np.outer(center, center)
         inertia = density * (np.trace(central) * np.eye(3) - central)

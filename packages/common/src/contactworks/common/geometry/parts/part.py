@@ -10,14 +10,13 @@ import numpy.typing as npt
 from jaxtyping import Float
 
 from contactworks.common.errors import GeometryError
-from contactworks.common.geometry._checks import positive_scalar
 from contactworks.common.geometry.base import BoundingBox, Shape
 from contactworks.common.geometry.parts.resolution import Resolution
 from contactworks.common.geometry.polyhedra import Mesh
 from contactworks.common.geometry.sdf import DistanceGradient
 from contactworks.common.inertia import MassProperties
 
-__all__ = ["BoreFit", "Part", "PartSdf", "check_bore_fit", "set_positive"]
+__all__ = ["BoreFit", "Part", "PartSdf", "check_bore_fit"]
 
 BoreFit: TypeAlias = Literal["clear", "inscribed"]
 """How a chord mesh treats a round opening, see :func:`check_bore_fit`."""
@@ -134,14 +133,3 @@ def check_bore_fit(bore_fit: str) -> None:
     """
     if bore_fit not in ("clear", "inscribed"):
         raise GeometryError(f"bore_fit: got {bore_fit!r}, expected 'clear' or 'inscribed'")
-
-
-def set_positive(part: Part, *names: str) -> None:
-    """Turn the named fields of a part into finite floats above 0, or refuse them.
-
-    Raises:
-        GeometryError: names the part, the field and the value.
-    """
-    for name in names:
-        value = positive_scalar(getattr(part, name), f"{type(part).__name__}.{name}")
-        object.__setattr__(part, name, value)

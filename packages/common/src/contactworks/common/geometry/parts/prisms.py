@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
+from contactworks.common.arrays import points_array
 from contactworks.common.geometry import sdf
-from contactworks.common.geometry._checks import points_array
-from contactworks.common.geometry.base import BoundingBox
+from contactworks.common.geometry.base import BoundingBox, set_positive
 from contactworks.common.geometry.parts.extrusion import (
     extrude_distance,
     prism_mesh,
@@ -25,7 +25,7 @@ from contactworks.common.geometry.parts.outlines import (
     polygon_outline,
     sample_outline,
 )
-from contactworks.common.geometry.parts.part import Part, set_positive
+from contactworks.common.geometry.parts.part import Part
 from contactworks.common.geometry.parts.resolution import Resolution, segments_per_turn
 from contactworks.common.geometry.polyhedra import Mesh
 from contactworks.common.inertia import MassProperties, box_mass_properties

@@ -11,9 +11,9 @@ from jaxtyping import Float
 
 from contactworks.common.errors import GeometryError
 from contactworks.common.geometry import sdf
-from contactworks.common.geometry.base import BoundingBox
+from contactworks.common.geometry.base import BoundingBox, set_positive
 from contactworks.common.geometry.parts.extrusion import disc_mesh, regular_polygon, tube_mesh
-from contactworks.common.geometry.parts.part import BoreFit, Part, check_bore_fit, set_positive
+from contactworks.common.geometry.parts.part import BoreFit, Part, check_bore_fit
 from contactworks.common.geometry.parts.resolution import (
     DEFAULT_SEGMENTS,
     Resolution,

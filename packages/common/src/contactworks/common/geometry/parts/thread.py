@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float, Int
 
+from contactworks.common.arrays import points_array
 from contactworks.common.errors import GeometryError
 from contactworks.common.geometry import sdf
-from contactworks.common.geometry._checks import points_array
-from contactworks.common.geometry.base import BoundingBox
+from contactworks.common.geometry.base import BoundingBox, set_positive
 from contactworks.common.geometry.parts.extrusion import (
     extrude_distance,
     fan,
@@ -23,7 +23,7 @@ from contactworks.common.geometry.parts.extrusion import (
 )
 from contactworks.common.geometry.parts.moments import polygon_moments
 from contactworks.common.geometry.parts.outlines import chain_distance, polygon_outline
-from contactworks.common.geometry.parts.part import BoreFit, Part, check_bore_fit, set_positive
+from contactworks.common.geometry.parts.part import BoreFit, Part, check_bore_fit
 from contactworks.common.geometry.parts.resolution import Resolution, segments_per_turn
 from contactworks.common.geometry.parts.thread_form import ThreadForm
 from contactworks.common.geometry.parts.thread_mesh import thread_wall
