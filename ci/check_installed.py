@@ -31,8 +31,8 @@ LAZY = ("scipy.optimize", "trimesh", "matplotlib", "mujoco", "h5py", "cma")
 
 # One small job of each command; "{json}" is the file that it has to write.
 JOBS = {
-    "crisp": [*"run cube-toss --evaluations 12 --tosses 2 --json".split(), "{json}"],
-    "clash": [*"collect --count 50 --json".split(), "{json}"],
+    "crisp": ["run", "cube-toss", "--evaluations", "12", "--tosses", "2", "--json", "{json}"],
+    "clash": ["collect", "--count", "50", "--json", "{json}"],
     "tac2real": ["patch-test", "--json", "{json}"],
 }
 

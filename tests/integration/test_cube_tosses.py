@@ -1,4 +1,4 @@
-"""The main job on real tosses: better than MuJoCo, calibrated on the same ones with equal effort."""
+"""The main job on real tosses: better than MuJoCo calibrated on the same ones with equal effort."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def core_distance(a: Placed, b: Placed) -> float:
 
 
 def gap(a: Placed, b: Placed) -> float:
-    """Return the exact gap of two rounded shapes whose cores do not meet, or of one with a plane."""
+    """Return the exact gap of rounded shapes with cores that do not meet, or of one and a plane."""
     if isinstance(a.shape, Plane):
         normal = a.pose.rotation_matrix[:, 2]
         return float((b.support(-normal[None])[0] - a.pose.position) @ normal)
@@ -161,7 +161,7 @@ def project_cone(x: np.ndarray, friction: float) -> np.ndarray:
 
 
 def de_saxce_iteration(w: np.ndarray, q: np.ndarray, friction: float) -> np.ndarray:
-    """Return the impulse of one contact, l = P_K(l - r (u + mu |u_t| n)), iterated until it stays."""
+    """Return the impulse of one contact: l = P_K(l - r (u + mu |u_t| n)), until it stays."""
     step = 0.3 / np.linalg.norm(w, 2)
     impulse = np.zeros(3)
     for _ in range(20_000):
@@ -274,9 +274,7 @@ def step_errors(model, before, after, contacts, wrench=None) -> StepErrors:
     change = np.zeros((n, 6))
     for i in range(1, n):
         spin = start.velocity[i, 3:]
-        push = options.timestep * (
-            start.mass[i] * np.array(options.gravity) + wrench[i, :3]
-        )
+        push = options.timestep * (start.mass[i] * np.array(options.gravity) + wrench[i, :3])
         change[i, :3] = start.mass[i] * (final[i, :3] - start.velocity[i, :3]) - push
         carried = rotation_vector_matrix(-dt * spin) @ (start.inertia[i] @ spin)
         change[i, 3:] = start.inertia[i] @ final[i, 3:] - carried - dt * wrench[i, 3:]

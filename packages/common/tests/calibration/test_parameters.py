@@ -30,7 +30,7 @@ MIXED = ParameterSpace(
         (("x", "1", math.nan, 1.0), "finite"),
         (("x", "1", 0.0, math.inf), "finite"),
         (("x", "1", -1e308, 1e308), "lower < upper"),
-        (("x", "1", "low", 1.0), "finite number"),
+        (("x", "1", "low", 1.0), "lower: got 'low', expected a number"),
         (("x", "1", 0.0, 1.0, "log"), "log scale"),
         (("x", "1", -1.0, 1.0, "log"), "log scale"),
         (("x", "1", 0.0, 1.0, "square"), "'linear' or 'log'"),

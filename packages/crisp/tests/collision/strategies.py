@@ -11,7 +11,7 @@ from contactworks.common.geometry.shapes import Box, Capsule, Sphere
 from contactworks.common.poses import Pose
 from contactworks.common.rotations import quaternion_exp, quaternion_normalize
 
-from ..oracles import Placed, separation
+from ..oracles import Placed, separation  # noqa: TID252
 
 lengths = st.floats(0.02, 0.2)
 coordinates = st.floats(-1.0, 1.0)

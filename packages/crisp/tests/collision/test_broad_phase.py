@@ -54,7 +54,9 @@ def brute_force(bodies, geoms, states, flags):
         if geoms["kind"][two] == PLANE:
             continue
         if geoms["kind"][one] == PLANE:
-            corners = itertools.product(*zip(states["lower"][two], states["upper"][two], strict=True))
+            corners = itertools.product(
+                *zip(states["lower"][two], states["upper"][two], strict=True)
+            )
             normal = states["rotation"][one][:, 2]
             low = min((np.array(c) - states["position"][one]) @ normal for c in corners)
             near = low <= 0.005

@@ -11,8 +11,8 @@ from contactworks.common.geometry.shapes import Box, Capsule, Cylinder, Plane, S
 from contactworks.common.poses import Pose
 from contactworks.common.rotations import random_quaternion, rotate
 
-from ..drivers import at, collide
-from ..oracles import separation
+from ..drivers import at, collide  # noqa: TID252
+from ..oracles import separation  # noqa: TID252
 from .strategies import rotations, vectors
 
 SHAPES = {
@@ -124,9 +124,7 @@ def test_exchange_of_the_shapes(first, second, seed):
     assert len(one) == len(two)
     if len(one):
         assert one.gap.min() == pytest.approx(two.gap.min(), abs=1e-14)
-        np.testing.assert_allclose(
-            one.normal[one.deepest], -two.normal[two.deepest], atol=1e-9
-        )
+        np.testing.assert_allclose(one.normal[one.deepest], -two.normal[two.deepest], atol=1e-9)
 
 
 @every_pair

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from contactworks.common.geometry.shapes import Box, Capsule
 from contactworks.common.rotations import random_quaternion
 
-from ..drivers import at, collide
-from ..oracles import surface_points
+from ..drivers import at, collide  # noqa: TID252
+from ..oracles import surface_points  # noqa: TID252
 from .strategies import pairs
 from .test_invariance import PAIRS, SHAPES, random_on_plane
 

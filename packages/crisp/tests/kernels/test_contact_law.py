@@ -18,7 +18,7 @@ from contactworks.crisp._kernels.contact_law import (
 )
 from contactworks.crisp._kernels.layout import CONTACT, make_records
 
-from .. import oracles
+from .. import oracles  # noqa: TID252
 
 FRICTIONS = [0.0, 1e-9, 1e-3, 0.5, 1.0, 10.0]
 every_friction = pytest.mark.parametrize("friction", FRICTIONS)
@@ -29,9 +29,10 @@ frictions = st.sampled_from(FRICTIONS) | st.floats(0.0, 10.0)
 
 def random_delassus(rng, spread=1.0, coupling=1.0):
     """A symmetric positive definite W (3, 3), its normal coupled to the tangents."""
-    factor = np.diag(np.exp(rng.uniform(-spread, spread, 3))) @ np.linalg.qr(
-        rng.standard_normal((3, 3))
-    )[0]
+    factor = (
+        np.diag(np.exp(rng.uniform(-spread, spread, 3)))
+        @ np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    )
     w = factor.T @ factor
     w[0, 1:] *= coupling
     w[1:, 0] *= coupling

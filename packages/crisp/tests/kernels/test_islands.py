@@ -45,7 +45,9 @@ def test_against_connected_components(n, ties, seed):
     moving = np.ones(n)
     moving[0] = 0.0
     moving[rng.random(n) < 0.2] = 0.0
-    links = [(int(a), int(b)) for a, b in rng.integers(0, n, (ties, 2)) if moving[a] + moving[b] > 0]
+    links = [
+        (int(a), int(b)) for a, b in rng.integers(0, n, (ties, 2)) if moving[a] + moving[b] > 0
+    ]
     links = [(a, b) for a, b in links if a != b]
     found = islands(moving, links)
 

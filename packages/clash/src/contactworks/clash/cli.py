@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tyro
-
-from contactworks.common.errors import ContactworksError, ModelError
+from contactworks.common.command import check_plot_path, run_command, write_report
+from contactworks.common.errors import ModelError
 
 if TYPE_CHECKING:
     from contactworks.clash.dataset import CollisionDataset
@@ -49,29 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Status 0: success; 2: wrong input, with one line on stderr; 130: interrupted.
     """
-    complaint = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(complaint):
-            command: Any = tyro.extras.subcommand_cli_from_dict(
-                {"collect": CollectCommand},
-                prog=_PROGRAM,
-                description=_DESCRIPTION,
-                args=arguments,
-            )
-    except SystemExit as stop:
-        if stop.code:
-            _complain(_unboxed(complaint.getvalue()))
-        return int(stop.code or 0)
-    try:
-        return _collect(command)
-    except (ContactworksError, OSError) as error:
-        _complain(" ".join(str(error).split()))
-        return 2
-    except KeyboardInterrupt:
-        _complain(
-            "interrupted" + (f"; {_partial(command.out)} keeps what is done" if command.out else "")
-        )
-        return 130
+    return run_command(_PROGRAM, _DESCRIPTION, {"collect": (CollectCommand, _collect)}, arguments)
 
 
 def _collect(command: CollectCommand) -> int:
@@ -83,42 +57,34 @@ def _collect(command: CollectCommand) -> int:
 
     if command.out is not None and command.out.suffix != ".h5":
         raise ModelError(f"--out: got '{command.out}', expected a name that ends with '.h5'")
-    if command.plot is not None:
-        from contactworks.clash.plots import check_plot_path
-
-        check_plot_path(command.plot)
+    check_plot_path(command.plot)
     scene = StrikeScene(command.shape)
-    partial = None if command.out is None else _partial(command.out)
+    partial = None if command.out is None else command.out.with_suffix(".partial.h5")
     start = time.perf_counter()
-    data = collect(
-        scene,
-        command.count,
-        seed=command.seed,
-        workers=command.workers,
-        progress=rich_progress(),
-        checkpoint=partial,
-    )
+    try:
+        data = collect(
+            scene,
+            command.count,
+            seed=command.seed,
+            workers=command.workers,
+            progress=rich_progress(),
+            checkpoint=partial,
+        )
+    except KeyboardInterrupt:
+        kept = "" if partial is None else f"{partial} keeps what is done"
+        raise KeyboardInterrupt(kept) from None
     seconds = time.perf_counter() - start
     if command.out is not None and partial is not None:
         data.save(command.out)
         partial.unlink(missing_ok=True)
     metrics = _metrics(data, seconds)
     _print(data, metrics, command.out)
-    if command.json is not None:
-        from contactworks.common.records import json_report, write_json
-
-        report = json_report(f"{_PROGRAM} collect", command, command.seed, metrics)
-        write_json(command.json, report)
+    write_report(f"{_PROGRAM} collect", command, metrics)
     if command.plot is not None:
         from contactworks.clash.plots import plot_collisions
 
         plot_collisions(data, command.plot)
     return 0
-
-
-def _partial(out: Path) -> Path:
-    """Return the file that keeps what is done of a run that writes ``out``."""
-    return out.with_name(f"{out.stem}.partial.h5")
 
 
 def _metrics(data: CollisionDataset, seconds: float) -> dict[str, Any]:
@@ -152,21 +118,6 @@ def _print(data: CollisionDataset, metrics: dict[str, Any], out: Path | None) ->
     console.print(table)
     if out is not None:
         console.print(f"written to {out}")
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(f"{_PROGRAM}: {text}\n")
-
-
-def _unboxed(text: str) -> str:
-    """Return the parser's framed message as one line, without its frame and its advice."""
-    lines = [line.strip("│╭╮╰╯ ") for line in text.splitlines()]
-    kept: list[str] = []
-    for line in lines[1:]:
-        if kept and set(line) <= {"─"}:
-            break
-        kept.append(line)
-    return " ".join(" ".join(kept).split()) or " ".join(text.split())
 
 
 if __name__ == "__main__":

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contactworks.common.errors import FileFormatError
+from contactworks.common.command import check_plot_path
 from contactworks.common.records import atomic_path
 
 if TYPE_CHECKING:
     from contactworks.clash.dataset import CollisionDataset
 
-__all__ = ["check_plot_path", "plot_collisions"]
+__all__ = ["plot_collisions"]
 
-_SUFFIXES = (".png", ".pdf", ".svg")
 # More points than this only make the file large.
 _POINTS = 5000
-
-
-def check_plot_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a name whose suffix is no picture format.
-
-    Raises:
-        FileFormatError: another suffix.
-    """
-    suffix = Path(path).suffix
-    if suffix not in _SUFFIXES:
-        raise FileFormatError(
-            f"{os.fspath(path)}: got the suffix '{suffix}', expected one of {', '.join(_SUFFIXES)}"
-        )
 
 
 def plot_collisions(data: CollisionDataset, path: str | os.PathLike[str]) -> None:

@@ -197,6 +197,8 @@ class ModelBuilder:
             ShapeError: a vector has the wrong length.
         """
         where = f"body {name!r}"
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"{where}: expected a name, a string that is not empty")
         if any(body.name == name for body in self._bodies):
             raise ModelError(f"{where}: a body of this name exists already")
         if mass is not None:
@@ -205,13 +207,7 @@ class ModelBuilder:
                 raise ModelError(f"{where}, mass: got 0, expected a positive number of kg")
         tensor: np.ndarray | None = None
         if inertia is not None:
-            tensor = np.array(inertia, dtype=float)
-            if tensor.shape == (3,):
-                tensor = np.diag(tensor)
-            if tensor.shape != (3, 3):
-                raise ShapeError(f"{where}, inertia: got {tensor.shape}, expected (3,) or (3, 3)")
-            if not np.linalg.eigvalsh(0.5 * (tensor + tensor.T))[0] > 0.0:
-                raise ModelError(f"{where}, inertia: got {tensor.tolist()}, not positive definite")
+            tensor = _inertia(inertia, where)
         body = BodyBuilder(
             name,
             _vector(position, 3, f"{where}, position"),
@@ -364,6 +360,20 @@ def _vector(value: Vector, length: int, where: str) -> np.ndarray:
     return array
 
 
+def _inertia(value: npt.ArrayLike, where: str) -> np.ndarray:
+    """Return an inertia (3, 3) that some body can have, and that can be inverted."""
+    try:
+        MassProperties(1.0, (0.0, 0.0, 0.0), np.asarray(value, dtype=float))
+    except (TypeError, ValueError) as error:  # a ModelError is a ValueError
+        kind = ShapeError if isinstance(error, ShapeError) else ModelError
+        raise kind(f"{where}, {error}") from error
+    tensor = np.array(value, dtype=float)
+    tensor = np.diag(tensor) if tensor.shape == (3,) else 0.5 * (tensor + tensor.T)
+    if not np.linalg.eigvalsh(tensor)[0] > 0.0:
+        raise ModelError(f"{where}, inertia: got {tensor.tolist()}, not positive definite")
+    return tensor
+
+
 def _quaternion(value: Vector, where: str) -> np.ndarray:
     array = _vector(value, 4, where)
     norm = float(np.linalg.norm(array))
@@ -375,7 +385,10 @@ def _quaternion(value: Vector, where: str) -> np.ndarray:
 
 def _number(value: float, where: str, lower: float, upper: float | None) -> float:
     """Return a float in [lower, upper]; infinite only where ``upper`` is None."""
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: got {value!r}, expected a number") from None
     limit = math.inf if upper is None else upper
     if not lower <= number <= limit or (upper is not None and math.isinf(number)):
         text = f"at least {lower:g}" if math.isinf(limit) else f"{lower:g} to {limit:g}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contactworks.common.errors import ModelError
+from contactworks.common.geometry.shapes import Plane, Sphere
 from contactworks.common.records import json_report, write_json
 
 from . import scenes
@@ -31,10 +32,13 @@ def warm_up() -> int:
     from rich.console import Console
 
     begin = time.perf_counter()
-    model = ModelBuilder().build()
+    builder = ModelBuilder()
+    builder.world.add_geom(Plane())
+    builder.add_body("ball", mass=1.0).add_geom(Sphere(0.1))
+    model = builder.build()
     data = Data(model)
     step(model, data)
-    data.nearest("world", "world", 0.0)
+    data.nearest("world", "ball", 1.0)
     Console().print(f"compiled in {time.perf_counter() - begin:.1f} s")
     return 0
 

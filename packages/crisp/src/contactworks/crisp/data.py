@@ -14,6 +14,7 @@ from ._kernels.layout import (
     BODY_STATE,
     CONTACT,
     GEOM_STATE,
+    KIND_NAMES,
     PAIR_ENABLED,
     PAIR_LAW,
     PAIR_OWN_LAW,
@@ -22,6 +23,7 @@ from ._kernels.layout import (
 )
 from ._kernels.output import write_bodies
 from ._kernels.step import measure
+from .collision.table import is_supported
 from .model import Model
 
 __all__ = ["Contacts", "Data", "Snapshot", "SolverReport"]
@@ -128,7 +130,7 @@ class Data:
         self.body_position = np.zeros((n, 3))
         self.body_quaternion = np.zeros((n, 4))
         self.body_twist = np.zeros((n, 6))
-        self.body_wrench = np.zeros((n, 6))
+        self._body_wrench = np.zeros((n, 6))
         self._pair_flags = np.zeros((n, n), np.uint8)
         self._pair_laws = make_records(0, PAIR_LAW)
         self.clear_pairs()
@@ -191,6 +193,15 @@ class Data:
         self._qvel[:] = _checked(value, self._qvel.shape, "Data.qvel")
 
     @property
+    def body_wrench(self) -> Float[np.ndarray, "body_count 6"]:
+        """External force [N] and torque about the centre of mass [N m], world frame."""
+        return self._body_wrench
+
+    @body_wrench.setter
+    def body_wrench(self, value: npt.ArrayLike) -> None:
+        self._body_wrench[:] = _checked(value, self._body_wrench.shape, "Data.body_wrench")
+
+    @property
     def contacts(self) -> Contacts:
         """The contact points of the last solve, as copies."""
         rows = self._contacts[: int(self._report[0]["contact_count"])]
@@ -228,12 +239,18 @@ class Data:
 
     def pair_enabled(self, body_a: str, body_b: str) -> bool:
         """Return whether two bodies may touch."""
-        a, b = self.model.body_id(body_a), self.model.body_id(body_b)
+        a, b = self._pair(body_a, body_b)
         return bool(self._pair_flags[a, b] & PAIR_ENABLED)
 
     def set_pair_enabled(self, body_a: str, body_b: str, enabled: bool) -> None:
-        """Let two bodies touch, or pass through each other; lasts until ``reset``."""
-        a, b = self.model.body_id(body_a), self.model.body_id(body_b)
+        """Let two bodies touch, or pass through each other; lasts until ``reset``.
+
+        Raises:
+            ModelError: the bodies are to touch, but have shapes without a collision algorithm.
+        """
+        a, b = self._pair(body_a, body_b)
+        if enabled:
+            self._require_algorithms(a, b)
         for i, j in ((a, b), (b, a)):
             if enabled:
                 self._pair_flags[i, j] |= PAIR_ENABLED
@@ -263,12 +280,12 @@ class Data:
         Raises:
             ModelError: a value is out of range.
         """
+        a, b = self._pair(body_a, body_b)
         if not (0.0 <= friction < np.inf and stiffness > 0.0 and 0.0 <= restitution <= 1.0):
             raise ModelError(
                 f"pair {body_a!r}, {body_b!r}: got friction {friction}, stiffness {stiffness}, "
                 f"restitution {restitution}; expected >= 0, > 0, 0 to 1"
             )
-        a, b = self.model.body_id(body_a), self.model.body_id(body_b)
         laws = [
             law for law in self._pair_laws if {int(law["body_a"]), int(law["body_b"])} != {a, b}
         ]
@@ -289,9 +306,14 @@ class Data:
         Returns:
             The gap [m], the point (3,) halfway between the surfaces and the normal (3,) from the
             first to the second body, world frame.
+
+        Raises:
+            ModelError: the bodies have shapes without a collision algorithm, or are one body.
         """
         out = np.zeros(7)
         model = self.model
+        a, b = self._pair(body_a, body_b)
+        self._require_algorithms(a, b)
         found = measure(
             model.bodies,
             model.geoms,
@@ -302,9 +324,26 @@ class Data:
             self._geom_states,
             self._velocities[0],
             (self._points, self._scratch),
-            (model.body_id(body_a), model.body_id(body_b), float(distance), out),
+            (a, b, float(distance), out),
         )
         return (float(out[6]), out[:3], out[3:6]) if found else None
+
+    def _pair(self, body_a: str, body_b: str) -> tuple[int, int]:
+        a, b = self.model.body_id(body_a), self.model.body_id(body_b)
+        if a == b:
+            raise ModelError(f"got the pair {body_a!r}, {body_b!r}; expected two different bodies")
+        return a, b
+
+    def _require_algorithms(self, a: int, b: int) -> None:
+        body, kind = self.model.geoms["body"], self.model.geoms["kind"]
+        for one in set(kind[body == a].tolist()):
+            for two in set(kind[body == b].tolist()):
+                if not is_supported(one, two):
+                    names = [self.model.body_names[i] for i in (a, b)]
+                    raise ModelError(
+                        f"bodies {names[0]!r} and {names[1]!r} have a {KIND_NAMES[one]} and a "
+                        f"{KIND_NAMES[two]}: this pair has no collision algorithm"
+                    )
 
     def snapshot(self) -> Snapshot:
         """Return all that decides how the simulation goes on, warm start included."""

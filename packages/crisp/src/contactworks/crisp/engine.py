@@ -142,9 +142,6 @@ class CrispEngine:
     def contact(self, first: str, second: str) -> ContactState | None:
         """Return the contact of a watched pair, None beyond its distance.
 
-        The gap of two separated boxes whose nearest features are corners is that of the best
-        separating axis, a lower bound of the distance.
-
         Raises:
             ModelError: the pair is not watched.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Literal, get_args
 
 import numpy as np
@@ -48,7 +49,7 @@ class Options:
         contact_margin: distance [m] within which contact points are found; it grows with the
             distance that two bodies may close in one step.
         erp: share of an overlap that is corrected per step, 0 to 1.
-        max_correction_speed: bound [m/s] on the speed of that correction.
+        max_correction_speed: bound [m/s] on the speed of that correction; ``inf`` is none.
         friction_rule: friction of a pair from those of its geoms: ``"geometric"`` mean, ``"max"``
             or ``"min"``.
 
@@ -68,8 +69,11 @@ class Options:
     friction_rule: FrictionRule = "geometric"
 
     def __post_init__(self) -> None:
-        _require(self.timestep > 0.0, "timestep", self.timestep, "a positive number of seconds")
-        gravity = tuple(float(value) for value in self.gravity)
+        _require_number("timestep", self.timestep, "a positive number of seconds", above=0.0)
+        try:
+            gravity = tuple(float(value) for value in self.gravity)
+        except (TypeError, ValueError):
+            gravity = ()
         _require(
             len(gravity) == 3 and all(math.isfinite(value) for value in gravity),
             "gravity",
@@ -77,33 +81,26 @@ class Options:
             "three finite numbers",
         )
         object.__setattr__(self, "gravity", gravity)
-        _require(self.solver in _SOLVERS, "solver", self.solver, f"one of {get_args(Solver)}")
-        _require(self.preset in _LIMITS, "preset", self.preset, f"one of {get_args(Preset)}")
-        _require(
-            self.friction_rule in _RULES,
-            "friction_rule",
-            self.friction_rule,
-            f"one of {get_args(FrictionRule)}",
-        )
+        for name, choices in (
+            ("solver", get_args(Solver)),
+            ("preset", get_args(Preset)),
+            ("friction_rule", get_args(FrictionRule)),
+        ):
+            value = getattr(self, name)
+            _require(value in choices, name, value, f"one of {choices}")
         if self.tolerance is not None:
-            _require(self.tolerance > 0.0, "tolerance", self.tolerance, "a positive speed or None")
+            _require_number("tolerance", self.tolerance, "a positive speed or None", above=0.0)
         if self.max_iterations is not None:
             _require(
-                self.max_iterations >= 1,
+                isinstance(self.max_iterations, Integral) and self.max_iterations >= 1,
                 "max_iterations",
                 self.max_iterations,
-                "1 or more or None",
+                "a whole number, 1 or more, or None",
             )
-        _require(
-            self.contact_margin >= 0.0, "contact_margin", self.contact_margin, "0 or more metres"
-        )
-        _require(0.0 <= self.erp <= 1.0, "erp", self.erp, "0 to 1")
-        _require(
-            self.max_correction_speed >= 0.0,
-            "max_correction_speed",
-            self.max_correction_speed,
-            "0 or more",
-        )
+        _require_number("contact_margin", self.contact_margin, "0 or more metres")
+        _require_number("erp", self.erp, "0 to 1", top=1.0)
+        if self.max_correction_speed != math.inf:
+            _require_number("max_correction_speed", self.max_correction_speed, "0 or more m/s")
 
     def to_settings(self) -> np.ndarray:
         """Return the options as the one-record array that the kernels read."""
@@ -125,6 +122,14 @@ class Options:
 
 
 def _require(condition: bool, name: str, got: object, expected: str) -> None:
-    # A NaN fails every comparison, so it is refused here too.
     if not condition:
         raise ModelError(f"Options.{name}: got {got!r}, expected {expected}")
+
+
+def _require_number(
+    name: str, value: object, expected: str, *, above: float | None = None, top: float = math.inf
+) -> None:
+    """Refuse what is not a finite number from 0, or above a bound, to ``top``. A NaN fails too."""
+    number = float(value) if isinstance(value, Real) else math.nan
+    is_fine = math.isfinite(number) and 0.0 <= number <= top
+    _require(is_fine and (above is None or number > above), name, value, expected)

@@ -6,7 +6,14 @@ import numpy as np
 
 from contactworks.common.errors import ConvergenceError, ModelError
 
-from ._kernels.layout import BAD_SOLUTION, BAD_STATE, CONTACT_OVERFLOW, OK, PAIR_OVERFLOW, REPORT
+from ._kernels.layout import (
+    BAD_STATE,
+    BAD_WRENCH,
+    CONTACT_OVERFLOW,
+    OK,
+    PAIR_OVERFLOW,
+    REPORT,
+)
 from ._kernels.step import step as _step_kernel
 from .data import Data
 from .model import Model
@@ -20,14 +27,14 @@ def step(model: Model, data: Data, count: int = 1) -> None:
     What the solver reached stands in ``data.solver``.
 
     Raises:
-        ModelError: the state is not finite, a quaternion is not unit, or ``data`` belongs to
-            another model. The state is as it was before the step that could not be done.
-        ConvergenceError: the solution was not finite (an impossible input such as an infinite
-            force); the state is as before that step.
+        ModelError: the state or a wrench is not finite, a quaternion is not unit, ``count`` is not
+            a whole number of 0 or more, or ``data`` belongs to another model. The state is as it
+            was before the step that could not be done.
+        ConvergenceError: the solution was not finite; the state is as before that step.
     """
     _check(model, data)
-    if count < 0:
-        raise ModelError(f"step: got count {count}, expected 0 or more")
+    if not isinstance(count, (int, np.integer)) or count < 0:
+        raise ModelError(f"step: got count {count!r}, expected a whole number, 0 or more")
     dt = model.options.timestep
     worst = 0.0
     unconverged = 0
@@ -56,7 +63,8 @@ def step(model: Model, data: Data, count: int = 1) -> None:
             data._contacts, data._previous = data._previous, data._contacts
         done = int(report["steps_done"])
         count -= done
-        data.time += done * dt
+        for _ in range(done):  # one by one: however often it is called, the time is the same
+            data.time += dt
         worst = max(worst, float(report["worst_natural"]))
         unconverged += int(report["unconverged_steps"])
         status = int(report["status"])
@@ -68,6 +76,8 @@ def step(model: Model, data: Data, count: int = 1) -> None:
         elif status == PAIR_OVERFLOW:
             data._allocate(len(data._contacts), 2 * needed)
         else:
+            if done > 0:
+                data._write_bodies()
             _fail(model, data, status, int(report["bad_body"]))
     report["worst_natural"] = worst
     report["unconverged_steps"] = unconverged
@@ -114,8 +124,13 @@ def _fail(model: Model, data: Data, status: int, body: int) -> None:
             f"qvel {data._qvel[speed : speed + 6].tolist()}; expected finite numbers and a unit "
             "quaternion"
         )
-    assert status == BAD_SOLUTION
+    wrench = data.body_wrench[body].tolist()
+    if status == BAD_WRENCH:
+        raise ModelError(
+            f"{where}: body_wrench {wrench} gives a velocity that is not finite; expected finite "
+            "forces and torques"
+        )
     raise ConvergenceError(
-        f"{where}: the step gave a velocity that is not finite; look at body_wrench "
-        f"{data.body_wrench[body].tolist()} and at masses and inertias"
+        f"{where}: the step gave a velocity that is not finite; look at body_wrench {wrench} and "
+        "at masses and inertias"
     )

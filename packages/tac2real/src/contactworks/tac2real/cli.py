@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import io
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
+
+from contactworks.common.command import (
+    check_plot_path,
+    result_console,
+    run_command,
+    write_report,
+)
+from contactworks.common.errors import ModelError
 
 if TYPE_CHECKING:
     from contactworks.tac2real.gel import Gel
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _PROGRAM = "contactworks-tac2real"
+_DESCRIPTION = "A visuotactile sensor: at this version its gel and its elasticity."
 _BLOCK_OPTIONS = ("size", "cells", "grading")
 _FILE_OPTIONS = ("scale", "as_is", "flip_inverted", "drop_unused")
 ModelName = Literal["neo-hookean", "stable-neo-hookean", "arap", "fixed-corotated"]
@@ -84,47 +90,26 @@ class PatchTestCommand:
     """Write the figures to this file."""
 
 
-Command = (
-    Annotated[GelCommand, tyro.conf.subcommand("gel")]
-    | Annotated[PatchTestCommand, tyro.conf.subcommand("patch-test")]
-)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
-    Status 0: success; 1: a patch test failed; 2: wrong input, with one line on stderr.
+    Status 0: success; 1: a patch test failed; 2: wrong input, with one line on stderr; 130:
+    interrupted.
     """
-    complaint = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(complaint):
-            command: Any = tyro.cli(
-                Command,  # type: ignore[arg-type]
-                prog=_PROGRAM,
-                description="A visuotactile sensor: at this version its gel and its elasticity.",
-                args=arguments,
-            )
-    except SystemExit as stop:
-        if stop.code:
-            _complain(_unboxed(complaint.getvalue()))
-        return int(stop.code or 0)
-    # After the parser: --help must not wait for NumPy.
-    from contactworks.common.errors import ContactworksError
-
-    try:
-        return _show_gel(command) if isinstance(command, GelCommand) else _patch_test(command)
-    except (ContactworksError, OSError) as error:
-        _complain(" ".join(str(error).split()))
-        return 2
+    return run_command(
+        _PROGRAM,
+        _DESCRIPTION,
+        {"gel": (GelCommand, _show_gel), "patch-test": (PatchTestCommand, _patch_test)},
+        arguments,
+    )
 
 
 def _show_gel(command: GelCommand) -> int:
     from contactworks.tac2real.meshing import load_gel, structured_gel
-    from contactworks.tac2real.plots import check_plot_path, plot_gel
+    from contactworks.tac2real.plots import plot_gel
 
     _check_options(command)
-    if command.plot is not None:
-        check_plot_path(command.plot)
+    check_plot_path(command.plot)
     if command.file is None:
         gel = structured_gel(command.size, command.cells, grading=command.grading)
     else:
@@ -137,7 +122,7 @@ def _show_gel(command: GelCommand) -> int:
         )
     metrics = _gel_metrics(gel)
     _print_gel(str(command.file or "structured block"), metrics)
-    _write_report("gel", command, metrics)
+    write_report(f"{_PROGRAM} gel", command, metrics)
     if command.plot is not None:
         plot_gel(gel, command.plot)
     return 0
@@ -145,8 +130,6 @@ def _show_gel(command: GelCommand) -> int:
 
 def _check_options(command: GelCommand) -> None:
     """Refuse options that would have no effect."""
-    from contactworks.common.errors import ModelError
-
     has_file = command.file is not None
     useless = _BLOCK_OPTIONS if has_file else _FILE_OPTIONS
     standard = GelCommand()
@@ -220,12 +203,11 @@ def _patch_test(command: PatchTestCommand) -> int:
         "failed": len(failed),
         "rows": [{**dataclasses.asdict(row), "is_passed": row.is_passed} for row in rows],
     }
-    _write_report("patch-test", command, metrics)
+    write_report(f"{_PROGRAM} patch-test", command, metrics)
     return 1 if failed else 0
 
 
 def _print_rows(rows: list[PatchRow]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title="patch tests", title_justify="left")
@@ -248,35 +230,9 @@ def _print_rows(rows: list[PatchRow]) -> None:
             "ok" if row.is_passed else "FAILED",
         )
     passed = sum(row.is_passed for row in rows)
-    # Wide enough for the table where the output is a file.
-    console = Console()
-    console = console if console.is_terminal else Console(width=120)
+    console = result_console()
     console.print(table)
     console.print(f"{passed} of {len(rows)} passed")
-
-
-def _write_report(name: str, command: Any, metrics: dict[str, Any]) -> None:
-    if command.json is None:
-        return
-    from contactworks.common.records import json_report, write_json
-
-    report = json_report(f"{_PROGRAM} {name}", command, command.seed, metrics)
-    write_json(command.json, report)
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(f"{_PROGRAM}: {text}\n")
-
-
-def _unboxed(text: str) -> str:
-    """Return the parser's framed message as one line, without its frame and its advice."""
-    lines = [line.strip("│╭╮╰╯ ") for line in text.splitlines()]
-    kept: list[str] = []
-    for line in lines[1:]:
-        if kept and set(line) <= {"─"}:
-            break
-        kept.append(line)
-    return " ".join(" ".join(kept).split()) or " ".join(text.split())
 
 
 if __name__ == "__main__":

@@ -7,29 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contactworks.common.errors import ModelError
+from contactworks.common.command import check_plot_path
 from contactworks.common.records import atomic_path
 
 if TYPE_CHECKING:
     from contactworks.tac2real.gel import Gel
 
-__all__ = ["check_plot_path", "plot_gel"]
+__all__ = ["plot_gel"]
 
-_SUFFIXES = (".png", ".pdf", ".svg")
 _BACK_COLOR = "#8a8f98"
 _GEL_COLOR = "#7fb3d5"
-
-
-def check_plot_path(path: Path) -> None:
-    """Refuse a file name that is not a picture's.
-
-    Raises:
-        ModelError: If the suffix is not .png, .pdf or .svg.
-    """
-    if path.suffix.lower() not in _SUFFIXES:
-        raise ModelError(
-            f"plot file {path}: got suffix {path.suffix!r}, expected one of {', '.join(_SUFFIXES)}"
-        )
 
 
 def plot_gel(gel: Gel, path: Path) -> None:
@@ -38,7 +25,7 @@ def plot_gel(gel: Gel, path: Path) -> None:
     Faces on the back plate are grey.  Lengths are in mm.
 
     Raises:
-        ModelError: If the suffix is not .png, .pdf or .svg.
+        FileFormatError: If the suffix is not .png, .pdf or .svg.
         OSError: If the file cannot be written.
     """
     check_plot_path(path)

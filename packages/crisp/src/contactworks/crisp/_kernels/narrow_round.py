@@ -215,9 +215,7 @@ def _axis_depth(lx, ly, lz, dx, dy, dz, size, s):
 
     Inside the box it is the signed distance.
     """
-    return max(
-        abs(lx + s * dx) - size[0], max(abs(ly + s * dy) - size[1], abs(lz + s * dz) - size[2])
-    )
+    return max(abs(lx + s * dx) - size[0], abs(ly + s * dy) - size[1], abs(lz + s * dz) - size[2])
 
 
 @kernel
