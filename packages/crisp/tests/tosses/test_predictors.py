@@ -14,7 +14,7 @@ from contactworks.crisp.tosses.window import Window
 DT = 1 / 148
 HALF = 0.05
 CENTER = np.array([0.004, -0.002, 0.006])
-PREDICTORS = [CrispPredictor(True), MujocoPredictor(has_mass_center=True)]
+PREDICTORS: list[Predictor] = [CrispPredictor(True), MujocoPredictor(has_mass_center=True)]
 IDS = ["crisp", "mujoco"]
 
 
