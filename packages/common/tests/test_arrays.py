@@ -21,6 +21,7 @@ from contactworks.common.arrays import (
     points_array,
     positive_scalar,
     refuse_where,
+    require_shape,
     unit_vectors,
 )
 from contactworks.common.errors import CalibrationError, GeometryError, ModelError, ShapeError
@@ -42,7 +43,7 @@ def test_what_is_no_number_is_a_shape_error_everywhere(value: Any) -> None:
     for call in (
         lambda: as_float_array(value, "x", ()),
         lambda: as_finite_array(value, "x", ()),
-        lambda: frozen_array(value, "x", (None,)),
+        lambda: frozen_array(value, "x", ("n",)),
         lambda: points_array(value, name="x"),
         lambda: unit_vectors(value, "x", 2),
     ):
@@ -88,7 +89,7 @@ def test_callers_choose_the_error_of_a_value_but_not_of_a_shape() -> None:
 
 def test_a_frozen_array_is_a_read_only_copy() -> None:
     value = np.asfortranarray(np.ones((2, 3)))
-    array = frozen_array(value, "x", (2, None))
+    array = frozen_array(value, "x", (2, "n"))
     value[0, 0] = 5.0
     assert array[0, 0] == 1.0
     assert array.flags.c_contiguous
@@ -100,14 +101,14 @@ def test_a_frozen_array_is_a_read_only_copy() -> None:
     ("value", "shape", "rows", "error", "text"),
     [
         (np.zeros((2, 3)), (3,), 1, ShapeError, r"got shape \(2, 3\), expected \(3,\)"),
-        (np.zeros((2, 3)), (None, 2), 1, ShapeError, r"got shape \(2, 3\), expected \(n, 2\)"),
-        (np.zeros((2, 3)), (None, 3), 3, ModelError, "got 2 entries, expected at least 3"),
-        (np.zeros((0, 3)), (None, 3), 1, ModelError, r"got an empty array \(0, 3\)"),
+        (np.zeros((2, 3)), ("n", 2), 1, ShapeError, r"got shape \(2, 3\), expected \(n, 2\)"),
+        (np.zeros((2, 3)), ("n", 3), 3, ModelError, "got 2 entries, expected at least 3"),
+        (np.zeros((0, 3)), ("n", 3), 1, ModelError, r"got an empty array \(0, 3\)"),
         ([], (3,), 1, ShapeError, r"got shape \(0,\), expected \(3,\)"),
     ],
 )
 def test_frozen_arrays_of_another_size_are_refused(
-    value: Any, shape: tuple[int | None, ...], rows: int, error: type[Exception], text: str
+    value: Any, shape: tuple[int | str, ...], rows: int, error: type[Exception], text: str
 ) -> None:
     with pytest.raises(ModelError, match=f"^x: {text}") as caught:
         frozen_array(value, "x", shape, minimum_rows=rows)
@@ -115,7 +116,7 @@ def test_frozen_arrays_of_another_size_are_refused(
 
 
 def test_an_empty_array_may_be_allowed() -> None:
-    assert frozen_array([], "x", (None,), minimum_rows=0).shape == (0,)
+    assert frozen_array([], "x", ("n",), minimum_rows=0).shape == (0,)
     assert points_array(np.zeros((0, 2)), 2).shape == (0, 2)
 
 
@@ -225,3 +226,24 @@ def test_the_first_bad_place_is_named() -> None:
         refuse_where([[False, True], [True, True]], "x", "is bad")
     with pytest.raises(ModelError, match=r"^x is bad$"):
         refuse_where(True, "x", "is bad")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), ("n", 3), ("n", "m"), (2, "m")])
+def test_a_letter_stands_for_any_size(shape: tuple[int | str, ...]) -> None:
+    require_shape(np.zeros((2, 3)), "x", shape)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ((), "()"),
+        ((6,), "(6,)"),
+        (("E", 2), "(E, 2)"),
+        ((3, "m"), "(3, m)"),
+        ((1, 2, 3), "(1, 2, 3)"),
+    ],
+)
+def test_other_shapes_are_refused(shape: tuple[int | str, ...], text: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        require_shape(np.zeros((2, 3)), "x", shape)
+    assert str(caught.value) == f"x: got shape (2, 3), expected {text}"

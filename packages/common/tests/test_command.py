@@ -180,9 +180,7 @@ def test_a_report_is_written_where_one_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.doc", "a", "png", "a.png.txt"])
 def test_other_picture_formats_are_refused(name: str) -> None:
-    with pytest.raises(
-        FileFormatError, match=rf"{name}: got suffix .*expected one of \.png"
-    ):
+    with pytest.raises(FileFormatError, match=rf"{name}: got suffix .*expected one of \.png"):
         check_plot_path(name)
 
 

@@ -327,7 +327,7 @@ def test_with_options_changes_a_copy():
     data = crisp.Data(other)
     crisp.step(other, data)
     assert data.time == 0.01
-    with pytest.raises(ModelError, match="Options.erp"):
+    with pytest.raises(ModelError, match=r"Options\.erp"):
         model.with_options(erp=2.0)
 
 

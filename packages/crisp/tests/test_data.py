@@ -142,7 +142,7 @@ def test_contacts_of_a_resting_cube():
 
 
 def test_impulses_act_on_the_second_geom():
-    """On a lower body the upper one's impulse is the opposite: each cube's sum carries its weight."""
+    """The upper cube's impulse acts on the lower one reversed: each cube's sum is its weight."""
     model = tower(3)
     data = crisp.Data(model)
     crisp.step(model, data, 200)
@@ -323,7 +323,7 @@ def test_bad_pair_laws_are_refused(law, message):
 def test_pairs_need_two_known_bodies():
     data = crisp.Data(tower(2))
     calls = [
-        lambda a, b: data.pair_enabled(a, b),
+        data.pair_enabled,
         lambda a, b: data.set_pair_enabled(a, b, False),
         lambda a, b: data.set_pair_law(a, b, friction=1.0, stiffness=1.0, restitution=0.0),
         lambda a, b: data.nearest(a, b, 1.0),

@@ -111,7 +111,7 @@ def test_shapes_and_types_are_checked() -> None:
         changed(nodes=SMALL.nodes[:, :2])
     with pytest.raises(ShapeError, match=r"Gel.tets: got type float64"):
         changed(tets=SMALL.tets.astype(float))
-    with pytest.raises(ShapeError, match=r"Gel.back: got shape \(9,\), expected \(18\)"):
+    with pytest.raises(ShapeError, match=r"Gel.back: got shape \(9,\), expected \(18,\)"):
         changed(back=np.flatnonzero(SMALL.back))
     with pytest.raises(ShapeError, match=r"Gel.back: got type int64"):
         changed(back=SMALL.back.astype(int))

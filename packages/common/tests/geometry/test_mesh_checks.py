@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactworks.common.errors import GeometryError
 from contactworks.common.geometry import Mesh, check_mesh
 from contactworks.common.geometry.mesh_checks import (
-    MeshReport,
     require_solid,
     require_watertight,
     zero_area_faces,
 )
 
-CUBE = trimesh.creation.box(extents=(0.02, 0.04, 0.06))
-BALL = trimesh.creation.icosphere(subdivisions=2, radius=0.05)
-
-
-def _report(vertices: np.ndarray, faces: np.ndarray) -> MeshReport:
-    return check_mesh(np.asarray(vertices), np.asarray(faces))
-
-
-def _joined(*parts: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    vertices, faces, count = [], [], 0
-    for points, triangles in parts:
-        vertices.append(points)
-        faces.append(triangles + count)
-        count += len(points)
-    return np.concatenate(vertices), np.concatenate(faces)
+from .solids import BALL, CUBE, joined, report_on
 
 
 def test_report_of_a_solid() -> None:
-    report = _report(BALL.vertices, BALL.faces)
+    report = report_on(BALL.vertices, BALL.faces)
     assert report.is_solid
     assert report.is_watertight
     assert report.problems() == ()
@@ -47,7 +31,7 @@ def test_report_of_a_solid() -> None:
 
 
 def test_report_of_an_open_mesh() -> None:
-    report = _report(CUBE.vertices, CUBE.faces[1:])
+    report = report_on(CUBE.vertices, CUBE.faces[1:])
     a, b, c = sorted(CUBE.faces[0].tolist())
     assert set(report.open_edges) == {(a, b), (b, c), (a, c)}
     assert not report.is_watertight
@@ -59,11 +43,11 @@ def test_report_of_an_open_mesh() -> None:
 def test_report_of_flipped_and_inverted_faces() -> None:
     faces = CUBE.faces.copy()
     faces[0] = faces[0][::-1]
-    report = _report(CUBE.vertices, faces)
+    report = report_on(CUBE.vertices, faces)
     assert report.open_edges == ()
     assert len(report.flipped_edges) == 3
     assert "inconsistent orientation: 3 edges" in report.problems()[0]
-    inside_out = _report(CUBE.vertices, CUBE.faces[:, ::-1])
+    inside_out = report_on(CUBE.vertices, CUBE.faces[:, ::-1])
     assert inside_out.is_watertight
     assert not inside_out.is_solid
     assert inside_out.inverted_bodies == (0,)
@@ -74,26 +58,26 @@ def test_report_of_flipped_and_inverted_faces() -> None:
 
 
 def test_report_of_doubled_and_flat_bodies() -> None:
-    double = _report(CUBE.vertices, np.concatenate([CUBE.faces, CUBE.faces[:2]]))
+    double = report_on(CUBE.vertices, np.concatenate([CUBE.faces, CUBE.faces[:2]]))
     assert double.duplicate_faces == (12, 13)
     assert not double.is_solid
-    sheet = _report([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 1]])
+    sheet = report_on([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 1]])
     assert not sheet.is_solid
     thin = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1.0, 1, 0]])
-    folded = _report(thin, [[0, 1, 2], [1, 3, 2], [0, 2, 3], [0, 3, 1]])
+    folded = report_on(thin, [[0, 1, 2], [1, 3, 2], [0, 2, 3], [0, 3, 1]])
     assert folded.is_watertight
     assert "encloses no volume" in folded.problems()[0]
-    fin = _report(CUBE.vertices, np.concatenate([CUBE.faces, [[0, 1, 6]]]))
+    fin = report_on(CUBE.vertices, np.concatenate([CUBE.faces, [[0, 1, 6]]]))
     assert fin.branching_edges
 
 
 def test_a_cavity_is_no_inverted_body() -> None:
-    shell = _joined((BALL.vertices, BALL.faces), (BALL.vertices * 0.5, BALL.faces[:, ::-1]))
-    report = _report(*shell)
+    shell = joined((BALL.vertices, BALL.faces), (BALL.vertices * 0.5, BALL.faces[:, ::-1]))
+    report = report_on(*shell)
     assert report.is_solid
     assert report.volume == pytest.approx(BALL.volume * 0.875, rel=1e-12)
-    beside = _report(
-        *_joined((BALL.vertices, BALL.faces), (BALL.vertices + [1.0, 0, 0], BALL.faces[:, ::-1]))
+    beside = report_on(
+        *joined((BALL.vertices, BALL.faces), (BALL.vertices + [1.0, 0, 0], BALL.faces[:, ::-1]))
     )
     assert beside.inverted_bodies == (1,)
 

@@ -13,32 +13,14 @@ import trimesh
 from contactworks.common.errors import FileFormatError, GeometryError, ShapeError
 from contactworks.common.geometry import (
     Mesh,
-    check_mesh,
     clean_mesh,
     from_trimesh,
     load_mesh,
     split_bodies,
     to_trimesh,
 )
-from contactworks.common.geometry.mesh_checks import (
-    MeshReport,
-)
 
-CUBE = trimesh.creation.box(extents=(0.02, 0.04, 0.06))
-BALL = trimesh.creation.icosphere(subdivisions=2, radius=0.05)
-
-
-def _report(vertices: np.ndarray, faces: np.ndarray) -> MeshReport:
-    return check_mesh(np.asarray(vertices), np.asarray(faces))
-
-
-def _joined(*parts: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    vertices, faces, count = [], [], 0
-    for points, triangles in parts:
-        vertices.append(points)
-        faces.append(triangles + count)
-        count += len(points)
-    return np.concatenate(vertices), np.concatenate(faces)
+from .solids import BALL, CUBE, joined, report_on
 
 
 @pytest.mark.parametrize("suffix", ["stl", "obj", "ply", "off"])
@@ -218,10 +200,8 @@ def test_cleaning_merges_vertices_and_removes_unused_ones() -> None:
 
 
 def test_bodies_are_reported_and_split(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    vertices, faces = _joined(
-        (CUBE.vertices, CUBE.faces), (BALL.vertices + [1.0, 0, 0], BALL.faces)
-    )
-    report = _report(vertices, faces)
+    vertices, faces = joined((CUBE.vertices, CUBE.faces), (BALL.vertices + [1.0, 0, 0], BALL.faces))
+    report = report_on(vertices, faces)
     assert report.bodies == 2
     np.testing.assert_allclose(report.body_volumes, [CUBE.volume, BALL.volume], rtol=1e-12)
     one, two = split_bodies(Mesh(vertices, faces))
@@ -238,7 +218,7 @@ def test_bodies_are_reported_and_split(tmp_path: Path, caplog: pytest.LogCapture
 def test_orientation_is_repaired_only_when_asked(
     seed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    vertices, faces = _joined(
+    vertices, faces = joined(
         (BALL.vertices, BALL.faces),
         (BALL.vertices * 0.5, BALL.faces[:, ::-1]),
         (CUBE.vertices + [1.0, 0, 0], CUBE.faces),
@@ -271,5 +251,5 @@ def test_a_one_sided_surface_cannot_be_oriented() -> None:
         top, bottom = (j + 24, j) if crossed else (j, j + 24)
         faces += [[i, top, i + 24], [top, bottom, i + 24]]
     strip = clean_mesh(vertices, faces, fix_orientation=True)
-    assert not _report(strip.vertices, strip.faces).is_solid
-    assert _report(strip.vertices, strip.faces).flipped_edges
+    assert not report_on(strip.vertices, strip.faces).is_solid
+    assert report_on(strip.vertices, strip.faces).flipped_edges

@@ -32,6 +32,7 @@ __all__ = [
     "points_array",
     "positive_scalar",
     "refuse_where",
+    "require_shape",
     "unit_vectors",
 ]
 
@@ -83,7 +84,7 @@ def as_finite_array(
 def frozen_array(
     value: npt.ArrayLike,
     name: str,
-    shape: tuple[int | None, ...],
+    shape: tuple[int | str, ...],
     *,
     minimum_rows: int = 1,
     error: type[ContactworksError] = ModelError,
@@ -93,8 +94,8 @@ def frozen_array(
     Args:
         value: anything that NumPy can turn into real numbers.
         name: the name of the argument, for the message.
-        shape: sizes of all dimensions; ``None`` stands for any size.
-        minimum_rows: least size of the dimensions that are ``None``.
+        shape: sizes of all dimensions, see :func:`require_shape`.
+        minimum_rows: least size of the dimensions that a letter stands for.
         error: what is raised for a wrong value.
 
     Raises:
@@ -102,18 +103,18 @@ def frozen_array(
         ModelError: for NaN or infinity, or too few rows.
 
     Example:
-        >>> frozen_array([[1, 2], [3, 4]], "corners", (None, 2))
+        >>> frozen_array([[1, 2], [3, 4]], "corners", ("n", 2))
         array([[1., 2.],
                [3., 4.]])
     """
     array = np.array(_real_numbers(value, name), order="C", copy=True)
     # A shape or a mesh made of nothing is a wrong value, not only an array of another shape.
-    is_value = None in shape or error is GeometryError
+    is_value = error is GeometryError or any(isinstance(size, str) for size in shape)
     if array.size == 0 and minimum_rows > 0 and is_value:
         raise error(f"{name}: got an empty array {array.shape}, expected {_text(shape)}")
-    _require_shape(array, name, shape)
+    require_shape(array, name, shape)
     for got, wanted in zip(array.shape, shape, strict=True):
-        if wanted is None and got < minimum_rows:
+        if isinstance(wanted, str) and got < minimum_rows:
             raise error(f"{name}: got {got} entries, expected at least {minimum_rows}")
     _refuse_nonfinite(array, name, error)
     array.setflags(write=False)
@@ -130,7 +131,7 @@ def points_array(
         GeometryError: a coordinate that is not finite; names the first.
     """
     array = _real_numbers(points, name)
-    _require_shape(array, name, (None, columns))
+    require_shape(array, name, ("n", columns))
     _refuse_nonfinite(array, name, GeometryError)
     return array
 
@@ -158,7 +159,7 @@ def mesh_arrays(
     points = frozen_array(
         vertices,
         f"{owner}vertices",
-        (None, 3),
+        ("n", 3),
         minimum_rows=minimum_vertices,
         error=GeometryError,
     )
@@ -229,6 +230,25 @@ def unit_vectors(
     return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
 
 
+def require_shape(
+    array: Float[np.ndarray, "*any"], name: str, shape: tuple[int | str, ...]
+) -> None:
+    """Refuse an array whose shape is not ``shape``, in which a text stands for any size.
+
+    Raises:
+        ShapeError: another shape.
+
+    Example:
+        >>> require_shape(np.zeros((4, 3)), "points", ("n", 3))
+    """
+    is_same = array.ndim == len(shape) and all(
+        isinstance(wanted, str) or got == wanted
+        for got, wanted in zip(array.shape, shape, strict=True)
+    )
+    if not is_same:
+        raise ShapeError(f"{name}: got shape {array.shape}, expected {_text(shape)}")
+
+
 def refuse_where(
     is_bad: npt.ArrayLike,
     name: str,
@@ -259,7 +279,7 @@ def _face_indices(values: Any, name: str) -> np.ndarray:
         raise ShapeError(f"{name}: got no array ({error}), expected rows of 3 indices") from error
     if array.size == 0:
         raise GeometryError(f"{name}: got an empty array, expected (n, 3) indices")
-    _require_shape(array, name, (None, 3))
+    require_shape(array, name, ("n", 3))
     if not np.issubdtype(array.dtype, np.integer):
         raise GeometryError(f"{name}: got values of type {array.dtype}, expected integers")
     index = np.array(array, dtype=np.int64, order="C", copy=True)
@@ -267,16 +287,8 @@ def _face_indices(values: Any, name: str) -> np.ndarray:
     return index
 
 
-def _require_shape(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
-    is_same = array.ndim == len(shape) and all(
-        wanted is None or got == wanted for got, wanted in zip(array.shape, shape, strict=True)
-    )
-    if not is_same:
-        raise ShapeError(f"{name}: got shape {array.shape}, expected {_text(shape)}")
-
-
-def _text(shape: tuple[int | None, ...]) -> str:
-    return str(tuple("n" if size is None else size for size in shape)).replace("'", "")
+def _text(shape: tuple[int | str, ...]) -> str:
+    return str(shape).replace("'", "")
 
 
 def _refuse_nonfinite(array: np.ndarray, name: str, error: type[ContactworksError]) -> None:

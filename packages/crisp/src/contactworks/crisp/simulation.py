@@ -127,10 +127,10 @@ def _fail(model: Model, data: Data, status: int, body: int) -> None:
     wrench = data.body_wrench[body].tolist()
     if status == BAD_WRENCH:
         raise ModelError(
-            f"{where}: body_wrench {wrench} gives a velocity that is not finite; expected finite "
-            "forces and torques"
+            f"{where}: body_wrench {wrench} gives a velocity that is not finite or beyond 1e100; "
+            "expected finite forces and torques"
         )
     raise ConvergenceError(
-        f"{where}: the step gave a velocity that is not finite; look at body_wrench {wrench} and "
-        "at masses and inertias"
+        f"{where}: the step gave a velocity that is not finite or beyond 1e100; look at masses, "
+        f"inertias and body_wrench {wrench}"
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from contactworks.common.arrays import require_shape
 from contactworks.common.errors import GeometryError, ShapeError
 from contactworks.tac2real.tetrahedra import (
     MeshQuality,
@@ -56,8 +57,8 @@ class Gel:
     volumes: Float[np.ndarray, " m"] = field(init=False)
 
     def __post_init__(self) -> None:
-        nodes = _array(self.nodes, "nodes", np.float64, (-1, 3))
-        tets = _array(self.tets, "tets", np.int64, (-1, 4))
+        nodes = _array(self.nodes, "nodes", np.float64, ("n", 3))
+        tets = _array(self.tets, "tets", np.int64, ("m", 4))
         back = _array(self.back, "back", np.bool_, (len(nodes),))
         _check_indices(nodes, tets)
         volumes = signed_volumes(nodes, tets)
@@ -91,15 +92,11 @@ class Gel:
         return mesh_quality(self.nodes, self.tets)
 
 
-def _array(value: object, name: str, kind: type, shape: tuple[int, ...]) -> np.ndarray:
+def _array(value: object, name: str, kind: type, shape: tuple[int | str, ...]) -> np.ndarray:
     array = np.asarray(value)
-    wanted = "(" + ", ".join("*" if n < 0 else str(n) for n in shape) + ")"
-    if array.ndim != len(shape) or any(
-        n >= 0 and n != m for n, m in zip(shape, array.shape, strict=False)
-    ):
-        raise ShapeError(f"Gel.{name}: got shape {array.shape}, expected {wanted}")
+    require_shape(array, f"Gel.{name}", shape)
     if array.size == 0:
-        raise ShapeError(f"Gel.{name}: got an empty array, expected shape {wanted}")
+        raise ShapeError(f"Gel.{name}: got an empty array of shape {array.shape}")
     allowed = {np.float64: "fiu", np.int64: "iu", np.bool_: "b"}[kind]
     if array.dtype.kind not in allowed:
         raise ShapeError(f"Gel.{name}: got type {array.dtype}, expected {np.dtype(kind)}")

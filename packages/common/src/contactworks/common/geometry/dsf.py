@@ -62,7 +62,7 @@ class VertexDsf(ConvexShape):
 
     def __init__(self, vertices: Float[npt.ArrayLike, "k 3"], p: float = DEFAULT_SHARPNESS) -> None:
         array = frozen_array(
-            vertices, "VertexDsf.vertices", (None, 3), minimum_rows=4, error=GeometryError
+            vertices, "VertexDsf.vertices", ("k", 3), minimum_rows=4, error=GeometryError
         )
         require_origin_inside(array, "VertexDsf.vertices")
         object.__setattr__(self, "vertices", array)
@@ -119,7 +119,7 @@ class AxisDsf(ConvexShape):
         epsilon: float = DEFAULT_EPSILON,
     ) -> None:
         array = frozen_array(
-            profile, "AxisDsf.profile", (None, 2), minimum_rows=2, error=GeometryError
+            profile, "AxisDsf.profile", ("k", 2), minimum_rows=2, error=GeometryError
         )
         if array[:, 0].min() < 0.0:
             row = int(np.argmax(array[:, 0] < 0.0))

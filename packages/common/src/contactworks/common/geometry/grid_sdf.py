@@ -58,7 +58,7 @@ class GridSdf(Shape):
         values: Float[npt.ArrayLike, "nx ny nz"],
     ) -> None:
         grid = frozen_array(
-            values, "GridSdf.values", (None, None, None), minimum_rows=2, error=GeometryError
+            values, "GridSdf.values", ("nx", "ny", "nz"), minimum_rows=2, error=GeometryError
         )
         object.__setattr__(
             self, "origin", frozen_array(origin, "GridSdf.origin", (3,), error=GeometryError)

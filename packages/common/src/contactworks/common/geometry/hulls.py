@@ -60,7 +60,7 @@ class ConvexHull(ConvexShape):
 
     def __init__(self, vertices: Float[npt.ArrayLike, "n 3"]) -> None:
         array = frozen_array(
-            vertices, "ConvexHull.vertices", (None, 3), minimum_rows=4, error=GeometryError
+            vertices, "ConvexHull.vertices", ("n", 3), minimum_rows=4, error=GeometryError
         )
         if _is_flat(array):
             raise GeometryError(

@@ -71,7 +71,7 @@ class PlanarVertexDsf:
 
     def __init__(self, vertices: Float[npt.ArrayLike, "k 2"], p: float = DEFAULT_SHARPNESS) -> None:
         array = frozen_array(
-            vertices, "PlanarVertexDsf.vertices", (None, 2), minimum_rows=3, error=GeometryError
+            vertices, "PlanarVertexDsf.vertices", ("k", 2), minimum_rows=3, error=GeometryError
         )
         require_origin_inside(array, "PlanarVertexDsf.vertices")
         object.__setattr__(self, "vertices", array)

@@ -107,9 +107,7 @@ class Sdf(Shape):
         object.__setattr__(
             self,
             "parameters",
-            frozen_array(
-                parameters, "Sdf.parameters", (None,), minimum_rows=0, error=GeometryError
-            ),
+            frozen_array(parameters, "Sdf.parameters", ("n",), minimum_rows=0, error=GeometryError),
         )
         object.__setattr__(self, "bounds", None if bounds is None else _checked_bounds(bounds))
 

@@ -11,6 +11,8 @@ import math
 
 from contactworks.common._jit import kernel
 
+_UPRIGHT = 1e-5  # sine of the tilt below which the fixed points of a rim stand for its lowest one
+
 
 @kernel
 def _emit(plane, px, py, pz, radius, margin, out, count):
@@ -94,8 +96,9 @@ def plane_cylinder(plane, cylinder, size, margin, out):
 
     The fixed points keep a standing cylinder's manifold still; the lowest points are exact when it
     rolls or rocks. A lying cylinder has those two alone: fixed points would brake its rolling, as
-    each is led below the plane by the tangent of its path. The stiffness is shared over the nine
-    points of a rim, or over the two lowest points.
+    each is led below the plane by the tangent of its path. Upright to 1e-5 it has the fixed points
+    alone, since a soft lowest point that jumps from side to side would shake it. The stiffness is
+    shared over the points of a rim, or over the two lowest points.
     """
     p = cylinder.position
     r = cylinder.rotation
@@ -116,12 +119,11 @@ def plane_cylinder(plane, cylinder, size, margin, out):
                 angle = 0.25 * math.pi * k
                 x = size[0] * math.cos(angle)
                 y = size[0] * math.sin(angle)
-            elif radial > 1e-9:
+            elif radial > _UPRIGHT:
                 x = size[0] * nx / radial
                 y = size[0] * ny / radial
-            else:  # the rim is parallel to the plane: any point is the lowest
-                x = size[0]
-                y = 0.0
+            else:
+                continue
             count = _emit(
                 plane,
                 p[0] + r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
@@ -132,4 +134,6 @@ def plane_cylinder(plane, cylinder, size, margin, out):
                 out,
                 count,
             )
-    return count, 9 if stands else 2
+    if not stands:
+        return count, 2
+    return count, 9 if radial > _UPRIGHT else 8

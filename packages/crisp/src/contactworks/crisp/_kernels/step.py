@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from contactworks.common._jit import kernel
 
 from .detect import detect, nearest_point, place_geoms
@@ -11,6 +9,8 @@ from .layout import BAD_SOLUTION, BAD_STATE, BAD_WRENCH, OK
 from .motion import free_motion, integrate, place_bodies
 from .rows import build_row, warm_start
 from .solve import solve_islands
+
+_LARGEST_SPEED = 1e100  # its square is still a float
 
 
 @kernel
@@ -56,10 +56,11 @@ def measure(bodies, geoms, settings_array, qpos, qvel, states, geom_states, velo
 
 
 @kernel
-def _first_not_finite(velocity):
+def _first_too_fast(velocity):
+    """Return the first body whose velocity is NaN or too large to be integrated, or -1."""
     for i in range(velocity.shape[0]):
         for k in range(6):
-            if not math.isfinite(velocity[i, k]):
+            if not abs(velocity[i, k]) < _LARGEST_SPEED:
                 return i
     return -1
 
@@ -106,7 +107,7 @@ def step(
             report.bad_body = bad
             return swapped
         free_motion(bodies, states, velocity, wrench, settings, free)
-        bad = _first_not_finite(free)
+        bad = _first_too_fast(free)
         if bad >= 0:
             report.status = BAD_WRENCH
             report.bad_body = bad
@@ -135,7 +136,7 @@ def step(
         last = previous[:previous_count]
         _prepare(bodies, states, contacts, count, last, (velocity, free), used, settings)
         solve_islands(bodies, contacts, count, states, settings, report, velocities, integers)
-        bad = _first_not_finite(velocity)
+        bad = _first_too_fast(velocity)
         if bad >= 0:  # the last step's contacts stay, to start the next solve from
             report.status = BAD_SOLUTION
             report.bad_body = bad

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contactworks.common.errors import ModelError, ShapeError
+from contactworks.common.arrays import require_shape
+from contactworks.common.errors import ModelError
 from contactworks.tac2real import _runtime
 from contactworks.tac2real.ipc.elasticity import ElasticModel, elastic_model
 
@@ -271,9 +272,5 @@ def _edges(nodes: np.ndarray, tets: np.ndarray) -> np.ndarray:
 
 def _checked(values: object, gel: Gel, name: str, num_envs: int | None) -> np.ndarray:
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 3 or array.shape[1:] != gel.nodes.shape or num_envs not in (None, len(array)):
-        first = "E" if num_envs is None else num_envs
-        raise ShapeError(
-            f"{name}: got shape {array.shape}, expected ({first}, {len(gel.nodes)}, 3)"
-        )
+    require_shape(array, name, ("E" if num_envs is None else num_envs, *gel.nodes.shape))
     return array
