@@ -19,6 +19,8 @@ PACKAGES = ("common", "crisp", "clash", "tac2real")
 HOMES = (
     *(f"contactworks.{package}" for package in PACKAGES),
     "contactworks.common.calibration",
+    "contactworks.common.command",
+    "contactworks.common.lazy",
     "contactworks.common.engine",
     "contactworks.common.engine_conformance",
     "contactworks.common.engines.mujoco",

@@ -76,7 +76,7 @@ def test_momentum_through_collisions_in_free_space(seed):
 
 
 def test_momentum_to_first_order_with_the_usual_definition():
-    """With the inertia at the present pose, angular momentum strays by an amount first order in dt."""
+    """With the inertia at the present pose, angular momentum strays to first order in dt."""
     errors = []
     for timestep in (1e-3, 5e-4):
         builder = crisp.ModelBuilder(crisp.Options(gravity=WEIGHTLESS, timestep=timestep))

@@ -6,8 +6,9 @@ use, so that the command line answers at once.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from contactworks.common.lazy import lazy_names
 
 if TYPE_CHECKING:
     from contactworks.common.geometry.shapes import Box as Box
@@ -34,23 +35,24 @@ __version__ = "0.1.0"
 
 _SHAPES = "contactworks.common.geometry.shapes"
 _HOMES = {
-    "BodyBuilder": f"{__name__}.builder",
+    "BodyBuilder": "builder",
     "Box": _SHAPES,
     "Capsule": _SHAPES,
-    "Contacts": f"{__name__}.data",
-    "CrispEngine": f"{__name__}.engine",
+    "Contacts": "data",
+    "CrispEngine": "engine",
     "Cylinder": _SHAPES,
-    "Data": f"{__name__}.data",
-    "Model": f"{__name__}.model",
-    "ModelBuilder": f"{__name__}.builder",
-    "Options": f"{__name__}.options",
+    "Data": "data",
+    "Model": "model",
+    "ModelBuilder": "builder",
+    "Options": "options",
     "Plane": _SHAPES,
-    "Snapshot": f"{__name__}.data",
-    "SolverReport": f"{__name__}.data",
+    "Snapshot": "data",
+    "SolverReport": "data",
     "Sphere": _SHAPES,
-    "forward": f"{__name__}.simulation",
-    "reset": f"{__name__}.simulation",
-    "step": f"{__name__}.simulation",
+    "forward": "simulation",
+    "reset": "simulation",
+    "scenes": "",
+    "step": "simulation",
 }
 
 __all__ = [
@@ -74,17 +76,4 @@ __all__ = [
     "step",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from the module that defines it."""
-    if name == "scenes":
-        return importlib.import_module(f"{__name__}.scenes")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

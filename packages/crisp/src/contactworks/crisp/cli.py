@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
+
+from contactworks.common.command import run_command
 
 __all__ = ["main"]
 
@@ -152,63 +151,42 @@ class WarmUp:
     """Compile all kernels, so that later runs start at once."""
 
 
-Command = (
-    Annotated[Run, tyro.conf.subcommand("run")]
-    | Annotated[Verify, tyro.conf.subcommand("verify")]
-    | Annotated[WarmUp, tyro.conf.subcommand("warmup")]
-)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
-    Status 0: success; 1: a case of ``verify`` failed; 2: wrong input, with one line on stderr.
+    Status 0: success; 1: a case of ``verify`` failed; 2: wrong input, with one line on stderr; 130:
+    interrupted.
     """
-    complaint = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(complaint):
-            command: Any = tyro.cli(
-                Command,  # type: ignore[arg-type]
-                prog=_PROGRAM,
-                description="Contact-rich rigid-body simulation with the exact contact law.",
-                args=arguments,
-                config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
-            )
-    except SystemExit as stop:
-        if stop.code:
-            _complain(_unboxed(complaint.getvalue()))
-        return int(stop.code or 0)
-    # After the parser: --help must not wait for NumPy and Numba.
-    from contactworks.common.errors import ContactworksError
+    return run_command(
+        _PROGRAM,
+        "Contact-rich rigid-body simulation with the exact contact law.",
+        {"run": (Run, _run), "verify": (Verify, _verify), "warmup": (WarmUp, _warm_up)},
+        arguments,
+        markers=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
+    )
 
+
+# The work is imported after parsing: --help must not wait for NumPy and Numba.
+
+
+def _run(command: Run) -> int:
     from . import commands
 
-    try:
-        if isinstance(command, WarmUp):
-            return commands.warm_up()
-        if isinstance(command, Verify):
-            return commands.verify(command)
-        if isinstance(command.scene, CubeToss):
-            return commands.cube_toss(command.scene)
-        return commands.run_scene(command.scene)
-    except (ContactworksError, OSError) as error:
-        _complain(" ".join(str(error).split()))
-        return 2
+    if isinstance(command.scene, CubeToss):
+        return commands.cube_toss(command.scene)
+    return commands.run_scene(command.scene)
 
 
-def _complain(text: str) -> None:
-    sys.stderr.write(f"{_PROGRAM}: {text}\n")
+def _verify(command: Verify) -> int:
+    from . import commands
+
+    return commands.verify(command)
 
 
-def _unboxed(text: str) -> str:
-    """Return the parser's framed message as one line, without its frame and its advice."""
-    lines = [line.strip("│╭╮╰╯ ") for line in text.splitlines()]
-    kept: list[str] = []
-    for line in lines[1:]:
-        if kept and set(line) <= {"─"}:
-            break
-        kept.append(line)
-    return " ".join(" ".join(kept).split()) or " ".join(text.split())
+def _warm_up(command: WarmUp) -> int:
+    from . import commands
+
+    return commands.warm_up()
 
 
 if __name__ == "__main__":

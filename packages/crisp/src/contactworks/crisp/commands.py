@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from contactworks.common.command import check_plot_path, result_console, write_report
 from contactworks.common.errors import ModelError
 from contactworks.common.geometry.shapes import Plane, Sphere
-from contactworks.common.records import json_report, write_json
 
 from . import scenes
 from .builder import ModelBuilder
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["cube_toss", "run_scene", "verify", "warm_up"]
 
 _PROGRAM = "contactworks-crisp"
-_PICTURES = (".png", ".pdf", ".svg")
+_WIDTH = 150  # columns of the tables where the output is a file
 
 
 def warm_up() -> int:
@@ -52,13 +51,13 @@ def cube_toss(command: CubeToss) -> int:
     from .tosses.report import comparison_lines, study_metrics, study_table, top_level_metrics
     from .tosses.study import StudyOptions, run_study
 
-    _check_picture(command.plot)
+    check_plot_path(command.plot)
     options = StudyOptions(
         seed=command.seed,
         evaluations=command.evaluations,
         predicted_tosses=command.tosses,
     )
-    console = _console()
+    console = result_console(_WIDTH)
     hidden: Mapping[str, float] | None = None
     if command.data is None:
         console.print("no --data: tosses are made, with hidden parameters and sensor noise")
@@ -73,15 +72,12 @@ def cube_toss(command: CubeToss) -> int:
         console.print("hidden: " + ", ".join(f"{k} {v:.4g}" for k, v in hidden.items()))
     for line in comparison_lines(study):
         console.print(line, highlight=False, markup=False)
-    if command.json is not None:
-        report = json_report(
-            f"{_PROGRAM} run cube-toss",
-            command,
-            command.seed,
-            study_metrics(study, hidden),
-            top_level=top_level_metrics(study),
-        )
-        write_json(command.json, report)
+    write_report(
+        f"{_PROGRAM} run cube-toss",
+        command,
+        study_metrics(study, hidden),
+        top_level=top_level_metrics(study),
+    )
     if command.plot is not None:
         plot_study(study, command.plot)
     return 0
@@ -91,7 +87,7 @@ def run_scene(command: SceneOptions) -> int:
     """Run a built-in scene; return the exit status."""
     from rich.table import Table
 
-    _check_picture(command.plot)
+    check_plot_path(command.plot)
     name = type(command).__name__
     name = "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")
     options = dataclasses.asdict(command)
@@ -105,11 +101,8 @@ def run_scene(command: SceneOptions) -> int:
     table = Table(title=f"{name}, {command.duration:g} s", title_justify="left", show_header=False)
     for key, value in metrics.items():
         table.add_row(key.replace("_", " "), f"{value:.9g}")
-    _console().print(table)
-    if command.json is not None:
-        write_json(
-            command.json, json_report(f"{_PROGRAM} run {name}", command, command.seed, metrics)
-        )
+    result_console(_WIDTH).print(table)
+    write_report(f"{_PROGRAM} run {name}", command, metrics)
     if command.plot is not None:
         from .render import plot_history
 
@@ -153,13 +146,12 @@ def verify(command: Verify) -> int:
             "ok" if check.passed else "FAILED",
         )
     failed = sum(not check.passed for check in checks)
-    console = _console()
+    console = result_console(_WIDTH)
     console.print(table)
     console.print(f"{len(checks) - failed} of {len(checks)} passed")
-    if command.json is not None:
-        rows = [{**dataclasses.asdict(c), "error": c.error, "passed": c.passed} for c in checks]
-        metrics = {"passed": len(checks) - failed, "failed": failed, "checks": rows}
-        write_json(command.json, json_report(f"{_PROGRAM} verify", command, command.seed, metrics))
+    rows = [{**dataclasses.asdict(c), "error": c.error, "passed": c.passed} for c in checks]
+    metrics = {"passed": len(checks) - failed, "failed": failed, "checks": rows}
+    write_report(f"{_PROGRAM} verify", command, metrics)
     return 1 if failed else 0
 
 
@@ -178,17 +170,3 @@ def _run_with_history(scene: Scene, duration: float) -> dict[str, Any]:
     names = ("time", "position", "speed", "residual")
     columns = zip(*rows, strict=True)
     return {name: np.array(column) for name, column in zip(names, columns, strict=True)}
-
-
-def _console() -> Any:
-    """Return a console that is wide enough for the tables where the output is a file."""
-    from rich.console import Console
-
-    console = Console()
-    return console if console.is_terminal else Console(width=150)
-
-
-def _check_picture(path: Path | None) -> None:
-    """Refuse a picture format before the work, not after it."""
-    if path is not None and path.suffix.lower() not in _PICTURES:
-        raise ModelError(f"--plot {path}: got {path.suffix!r}, expected one of {_PICTURES}")

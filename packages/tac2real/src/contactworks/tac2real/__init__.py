@@ -6,8 +6,9 @@ importing the package imports neither NumPy nor Taichi.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from contactworks.common.lazy import lazy_names
 
 if TYPE_CHECKING:
     from contactworks.tac2real._runtime import RuntimeConflictError as RuntimeConflictError
@@ -58,15 +59,4 @@ __all__ = [
     "structured_gel",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from the module that defines it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -194,9 +194,12 @@ class Cylinder(ConvexShape):
         return cylinder_mass_properties(self.radius, self.half_length, density)
 
     def _support(self, unit: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3"]:
-        rho = np.hypot(unit[:, 0], unit[:, 1])
+        # Scaled first: the length of a subnormal direction has few digits.
+        largest = np.max(np.abs(unit[:, :2]), axis=1, keepdims=True)
+        radial = unit[:, :2] / np.where(largest > 0.0, largest, 1.0)
+        rho = np.hypot(radial[:, 0], radial[:, 1])
         # Along the axis the whole end is farthest; its centre is the choice that favours no side.
-        radial = unit[:, :2] / np.where(rho > 0.0, rho, 1.0)[:, None]
+        radial /= np.where(rho > 0.0, rho, 1.0)[:, None]
         z = np.where(unit[:, 2] < 0.0, -self.half_length, self.half_length)
         return np.column_stack([self.radius * radial, z])
 

@@ -11,7 +11,7 @@ import math
 
 from contactworks.common._jit import kernel
 
-_UPRIGHT = 1e-5  # sine of the tilt below which the fixed points of a rim stand for its lowest one
+_UPRIGHT = 1e-9  # sine of the tilt below which any point of a rim is its lowest
 
 
 @kernel
@@ -92,13 +92,12 @@ def plane_box(plane, box, size, margin, out):
 
 @kernel
 def plane_cylinder(plane, cylinder, size, margin, out):
-    """The exact lowest point of each rim, and eight points fixed on each rim while it stands.
+    """The exact lowest point of each rim; while it stands, seven more evenly around the rim.
 
-    The fixed points keep a standing cylinder's manifold still; the lowest points are exact when it
-    rolls or rocks. A lying cylinder has those two alone: fixed points would brake its rolling, as
-    each is led below the plane by the tangent of its path. Upright to 1e-5 it has the fixed points
-    alone, since a soft lowest point that jumps from side to side would shake it. The stiffness is
-    shared over the points of a rim, or over the two lowest points.
+    The ring turns with the lowest point, so that its forces change smoothly when the cylinder rocks.
+    A lying cylinder has its two lowest points alone: others would brake its rolling, as each is led
+    below the plane by the tangent of its path. The stiffness is shared over the eight points of a
+    rim, or over the two lowest ones.
     """
     p = cylinder.position
     r = cylinder.rotation
@@ -109,21 +108,21 @@ def plane_cylinder(plane, cylinder, size, margin, out):
            + r[2, 1] * plane.rotation[2, 2])  # fmt: skip
     radial = math.sqrt(nx * nx + ny * ny)
     stands = 2.0 * radial * radial <= 1.0  # the axis is nearer to the normal than to the plane
+    if radial > _UPRIGHT:
+        nx *= size[0] / radial
+        ny *= size[0] / radial
+    else:
+        nx = size[0]
+        ny = 0.0
+    points = 8 if stands else 1
     count = 0
     for end in (-1.0, 1.0):
         z = end * size[1]
-        for k in range(9):
-            if k < 8 and not stands:
-                continue
-            if k < 8:
-                angle = 0.25 * math.pi * k
-                x = size[0] * math.cos(angle)
-                y = size[0] * math.sin(angle)
-            elif radial > _UPRIGHT:
-                x = size[0] * nx / radial
-                y = size[0] * ny / radial
-            else:
-                continue
+        for k in range(points):
+            cosine = math.cos(0.25 * math.pi * k)
+            sine = math.sin(0.25 * math.pi * k)
+            x = cosine * nx - sine * ny
+            y = sine * nx + cosine * ny
             count = _emit(
                 plane,
                 p[0] + r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
@@ -134,6 +133,4 @@ def plane_cylinder(plane, cylinder, size, margin, out):
                 out,
                 count,
             )
-    if not stands:
-        return count, 2
-    return count, 9 if radial > _UPRIGHT else 8
+    return count, points if stands else 2

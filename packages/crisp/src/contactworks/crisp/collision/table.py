@@ -14,7 +14,7 @@ _TABLE = {
     (PLANE, SPHERE): "analytic, 1 point",
     (PLANE, CAPSULE): "analytic, 2 points",
     (PLANE, BOX): "corners, up to 8 points",
-    (PLANE, CYLINDER): "rim points and lowest points, up to 18 points",
+    (PLANE, CYLINDER): "lowest point of each rim and a ring with it, up to 16 points",
     (SPHERE, SPHERE): "analytic, 1 point",
     (SPHERE, CAPSULE): "analytic, 1 point",
     (SPHERE, BOX): "analytic, 1 point",
