@@ -146,7 +146,7 @@ def coverage(session: nox.Session) -> None:
     """Measure which kernel lines the tests reach, with the compiler switched off."""
     python = _shared_environment(session)
     environment = {**_test_environment(), "NUMBA_DISABLE_JIT": "1"}
-    tests = [f"packages/{package}/tests" for package in ("common", "crisp")]
+    tests = ["packages/common/tests", "packages/crisp/tests", "tests/integration"]
     session.run(
         *(python, "-m", "pytest", "-n", "2", "-m", "kernel and not slow and not gpu"),
         *("--cov", "--cov-config=pyproject.toml", "--cov-report=term-missing:skip-covered"),

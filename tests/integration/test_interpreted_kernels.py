@@ -1,7 +1,7 @@
 """Kernels give the same motion compiled and interpreted.
 
-A kernel that reads memory before writing it, overflows an integer or divides by zero shows here: the
-compiler and the interpreter then differ.  The coverage session runs this file with the compiler
+A kernel that reads memory before writing it, overflows an integer or divides by zero shows here:
+the compiler and the interpreter then differ.  The coverage session runs this file with the compiler
 switched off, since no tool can see into machine code.
 """
 
@@ -97,7 +97,7 @@ def engine() -> list[float]:
     """The engine protocol: a pair's own law, a silent pair, the nearest points."""
     builder = crisp.ModelBuilder(crisp.Options(timestep=0.005))
     builder.world.add_geom(crisp.Plane())
-    for i, kind in enumerate(("box", "sphere", "cylinder", "capsule")):
+    for i, kind in enumerate(("box", "sphere", "capsule")):
         body = builder.add_body(kind, position=(0.3 * i, 0.0, 0.07))
         body.add_geom(SHAPES[kind])
     found: list[float] = []
@@ -105,11 +105,11 @@ def engine() -> list[float]:
     simulation.set_friction(("world", "box"), 0.1)
     simulation.set_restitution(("world", "sphere"), 0.5)
     simulation.set_contact_enabled("world", "capsule", False)
-    for kind in ("box", "sphere", "cylinder", "capsule"):
+    for kind in ("box", "sphere", "capsule"):
         simulation.watch("world", kind, 1.0)
     simulation.watch("box", "sphere", 1.0)
     simulation.step(15)
-    for first, second in (("world", "capsule"), ("world", "cylinder"), ("box", "sphere")):
+    for first, second in (("world", "capsule"), ("world", "box"), ("box", "sphere")):
         contact = simulation.contact(first, second)
         found += [contact.gap, *contact.point, *contact.normal]
     return [*found, *simulation.pose("box").position, *simulation.twist("sphere").linear]

@@ -59,13 +59,17 @@ def noisy(rng, noise, turn=(1.0, 0.0, 0.0, 0.0)):
     ],
 )
 def test_resting_pairs_keep_their_points(below, above, place, turn, count, noise):
-    """300 noisy resting poses; gaps stay at the size of the noise."""
+    """300 noisy resting poses; gaps stay at the size of the noise.
+
+    From about 1e-4 rad on, a pair of boxes may get its edge point besides all of its face points.
+    """
+    extra = int(noise >= 1e-4 and isinstance(below, Box) and isinstance(above, Box))
     rng = np.random.default_rng(0)
     for _ in range(300):
         shift = np.array(place) + rng.uniform(-0.1, 0.1, 3) * noise
         found = collide(at(below), at(above, shift, noisy(rng, noise, turn)))
         touching = found.gap < 0.004
-        assert touching.sum() == count
+        assert count <= touching.sum() <= count + extra
         assert np.abs(found.gap[touching]).max() <= 0.3 * noise + 1e-15
 
 

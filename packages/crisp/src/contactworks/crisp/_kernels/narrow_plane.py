@@ -94,10 +94,10 @@ def plane_box(plane, box, size, margin, out):
 def plane_cylinder(plane, cylinder, size, margin, out):
     """The exact lowest point of each rim; while it stands, seven more evenly around the rim.
 
-    The ring turns with the lowest point, so that its forces change smoothly when the cylinder rocks.
-    A lying cylinder has its two lowest points alone: others would brake its rolling, as each is led
-    below the plane by the tangent of its path. The stiffness is shared over the eight points of a
-    rim, or over the two lowest ones.
+    The ring turns with the lowest point, so that its forces change smoothly when it rocks. A lying
+    cylinder has its two lowest points alone: others would brake its rolling, as each is led below
+    the plane by the tangent of its path. The stiffness is shared over the eight points of a rim,
+    or over the two lowest ones.
     """
     p = cylinder.position
     r = cylinder.rotation
