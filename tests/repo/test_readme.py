@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("common", "crisp", "clash", "tac2real")
 READMES = [ROOT / "README.md", *(ROOT / "packages" / package / "README.md" for package in PACKAGES)]
+GUIDES = [
+    *READMES,
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "docs" / "install.md",
+    ROOT / "docs" / "tutorials" / "predict-cube-tosses.md",
+]
 
 # Commands of every shell session that need no proof.
 PLAIN = re.compile(r"(git clone|cd|python3? -m venv|\.|source|pip install (nox|hatch|-c))( |$).*")
@@ -76,17 +83,16 @@ def test_default_sessions_are_the_tests(noxfile: ModuleType) -> None:
     assert list(noxfile.nox.options.sessions) == ["unit", "integration"]
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.parent.name)
-def test_readme_commands_are_real(readme: Path, noxfile: ModuleType, sessions: set[str]) -> None:
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_are_real(guide: Path, noxfile: ModuleType, sessions: set[str]) -> None:
     checker = load(ROOT / "ci" / "check_installed.py")
     jobs = {f"contactworks-{name}": words for name, words in checker.JOBS.items()}
+    names = sessions | {name.split("(")[0] for name in sessions}
     unknown = []
-    for command in commands(readme):
-        words = command.split()
+    for command in commands(guide):
+        words = shlex.split(command)
         if words[0] == "nox":
-            known = set(re.findall(r"-s \"?([\w()]+)", command)) <= sessions | {
-                name.split("(")[0] for name in sessions
-            }
+            known = words[1:2] in ([], ["-s"]) and set(words[2:]) <= names
         elif words[:2] == ["pip", "install"] and words[2].startswith("./packages/"):
             paths = [word.split("[")[0] for word in words[2:] if not word.startswith("-")]
             known = all((ROOT / path / "pyproject.toml").is_file() for path in paths)
@@ -97,7 +103,7 @@ def test_readme_commands_are_real(readme: Path, noxfile: ModuleType, sessions: s
             known = bool(PLAIN.fullmatch(command))
         if not known:
             unknown.append(command)
-    assert not unknown, f"{readme.name} shows commands that nothing tries: {unknown}"
+    assert not unknown, f"{guide.name} shows commands that nothing tries: {unknown}"
 
 
 def subcommand(words: list[str]) -> list[str]:
