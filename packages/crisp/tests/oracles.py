@@ -15,7 +15,7 @@ from scipy.optimize import lsq_linear, minimize
 
 from contactworks.common.geometry.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from contactworks.common.poses import Pose
-from contactworks.common.rotations import rotate, rotate_inverse
+from contactworks.common.rotations import rotate_inverse
 
 DEAD_BAND = 1e-9  # m, as the solver notes define it
 
@@ -352,7 +352,3 @@ def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
         return np.eye(3) + skew(v)
     k = skew(v / angle)
     return np.eye(3) + math.sin(angle) * k + (1.0 - math.cos(angle)) * (k @ k)
-
-
-def rotated(quaternion, vector):
-    return rotate(quaternion, vector)

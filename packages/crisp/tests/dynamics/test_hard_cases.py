@@ -56,7 +56,7 @@ def test_a_tower_whose_mass_grows_by_ten_each_floor():
 
 @pytest.mark.parametrize("friction", [1.0, 5.0, 10.0])
 def test_high_friction_holds_a_block_on_a_steep_slope(friction):
-    """A flat block stays up to the slope's tangent; interior-point solvers fail at such friction."""
+    """A flat block stays up to the slope's tangent; others fail to converge at such friction."""
     slope = math.atan(0.9 * friction)
     turn = quaternion_exp([slope, 0, 0])
     builder = crisp.ModelBuilder()
@@ -146,8 +146,8 @@ def test_a_slippery_block_slides_for_ever():
 # Redundancy
 
 
-def test_a_box_in_a_corner_of_planes():
-    """Ten planes through one floor, twice as many contacts as needed: the weight is shared."""
+def test_a_box_on_ten_floors():
+    """Ten planes make one floor, ten times as many contacts as needed: the weight is shared."""
     builder = crisp.ModelBuilder()
     for _ in range(10):
         builder.world.add_geom(crisp.Plane())
@@ -164,7 +164,7 @@ def test_a_box_in_a_corner_of_planes():
 
 
 def test_a_wedged_ball():
-    """Between two vertical walls exactly its width apart: friction could hold any weight, or not."""
+    """Between two smooth walls exactly its width apart: it falls freely, as nothing holds it."""
     builder = crisp.ModelBuilder()
     for sign in (-1.0, 1.0):
         builder.world.add_geom(
@@ -211,7 +211,7 @@ def test_a_deep_overlap_is_undone_at_a_bounded_speed(depth, timestep):
     data = crisp.Data(model)
     bound = min(0.5, 0.1 * depth / timestep)
     highest = 0.0
-    for _ in range(round(1.5 / timestep)):
+    for _ in range(max(round(1.0 / timestep), 300)):
         crisp.step(model, data)
         assert np.abs(data.qvel).max() <= bound + 1e-6
         highest = max(highest, data.qpos[2] - 0.05)
@@ -271,9 +271,12 @@ def test_bodies_at_the_same_place():
 # Scale and repetition
 
 
-@pytest.mark.parametrize("scale", [1e-2, 10.0])
+@pytest.mark.parametrize("scale", [0.1, 10.0])
 def test_a_scaled_scene_moves_as_the_original(scale):
-    """Lengths by s, times by sqrt(s): Froude's rule, for a tumbling cube with friction."""
+    """Lengths by s, times by sqrt(s): Froude's rule, for a tumbling cube with friction.
+
+    The dead band of 1 nm does not scale; each impact of the tumble magnifies what it makes.
+    """
     states = []
     for factor in (1.0, scale):
         options = crisp.Options(

@@ -129,6 +129,18 @@ def test_a_corner_drop_with_friction_gains_nothing(friction):
         assert excess < 1e-9 * start
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="Newton's law of restitution with friction can gain energy (Kane's paradox): up to a "
+    "quarter of the drop in one impact at e = 1",
+)
+@pytest.mark.parametrize("coefficient", [0.8, 1.0])
+def test_a_bouncy_corner_drop_with_friction_gains_nothing(coefficient):
+    for seed in range(10):
+        start, gain, _ = drop(seed, coefficient, 0.5)
+        assert gain < 1e-3 * start
+
+
 def test_slow_contacts_do_not_rebound():
     """Below two steps of gravity there is no impact: a ball comes to rest, and stays."""
     builder = crisp.ModelBuilder()

@@ -274,6 +274,23 @@ def _nearest_edges(a, size_a, b, size_b, ca, cosines, nearest, out, row):
 
 
 @kernel
+def _add_nearest(a, size_a, b, size_b, ca, cosines, floor, margin, out, count):
+    """Add the nearest points of two separated boxes; return the number of points.
+
+    The face points hold the exact distance unless the nearest corner was clipped.
+    """
+    nearest = math.inf
+    for row in range(count):
+        nearest = min(nearest, out[row, 6])
+    if nearest <= floor + _SAME_GAP:
+        return count
+    found = _nearest_corner(a, size_a, b, size_b, 1.0, nearest, out, count)
+    found = _nearest_corner(b, size_b, a, size_a, -1.0, found, out, count)
+    found = _nearest_edges(a, size_a, b, size_b, ca, cosines, found, out, count)
+    return count + 1 if found < nearest and found <= margin else count
+
+
+@kernel
 def box_box(a, size_a, b, size_b, margin, out, scratch):
     """Up to eight face points and one edge point."""
     cosines = scratch[32:35, :3]
@@ -330,17 +347,7 @@ def box_box(a, size_a, b, size_b, margin, out, scratch):
             b, size_b, axis_b, sign, a, size_a, floor, -1.0, margin, out, scratch
         )
     if floor > _EDGE_GAIN:
-        # Separated: the face points hold the exact distance unless the nearest corner was clipped.
-        nearest = math.inf
-        for row in range(count):
-            nearest = min(nearest, out[row, 6])
-        if nearest > floor + _SAME_GAP:
-            row = count
-            found = _nearest_corner(a, size_a, b, size_b, 1.0, nearest, out, row)
-            found = _nearest_corner(b, size_b, a, size_a, -1.0, found, out, row)
-            found = _nearest_edges(a, size_a, b, size_b, ca, cosines, found, out, row)
-            if found < nearest and found <= margin:
-                count += 1
+        count = _add_nearest(a, size_a, b, size_b, ca, cosines, floor, margin, out, count)
     elif bi >= 0 and (edge > face + _EDGE_GAIN or count == 0):
         _edge_point(a, size_a, bi, b, size_b, bj, nx, ny, nz, floor, out, count)
         count += 1
