@@ -265,18 +265,22 @@ def step_errors(model, before, after, contacts, wrench=None) -> StepErrors:
     options = model.options
     dt = options.timestep
     start = moment(model, *before)
-    final = moment(model, *after).velocity
+    end = moment(model, *after)
+    # The solver's velocities: the momentum at the end, with the inertia at the start.
+    final = end.velocity.copy()
+    for i in range(1, model.body_count):
+        final[i, 3:] = np.linalg.solve(start.inertia[i], end.inertia[i] @ end.velocity[i, 3:])
     n = model.body_count
     wrench = np.zeros((n, 6)) if wrench is None else wrench
     bodies = model.geoms["body"][contacts.geom]
 
-    # M v_free: gravity, wrench, and the angular momentum carried over from the last pose.
+    # M v_free: gravity, wrench, and the angular momentum at the start.
     change = np.zeros((n, 6))
     for i in range(1, n):
         spin = start.velocity[i, 3:]
         push = options.timestep * (start.mass[i] * np.array(options.gravity) + wrench[i, :3])
         change[i, :3] = start.mass[i] * (final[i, :3] - start.velocity[i, :3]) - push
-        carried = rotation_vector_matrix(-dt * spin) @ (start.inertia[i] @ spin)
+        carried = start.inertia[i] @ spin
         change[i, 3:] = start.inertia[i] @ final[i, 3:] - carried - dt * wrench[i, 3:]
     natural = cone = complementarity = 0.0
     for k in range(len(contacts)):

@@ -64,7 +64,7 @@ def test_refused_bodies(arguments, error, message):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"friction": -0.1}, ModelError, r"friction: got -0.1, expected a number at least 0"),
+        ({"friction": -0.1}, ModelError, r"friction: got -0.1, expected a number 0 to 10000"),
         ({"friction": math.nan}, ModelError, r"friction: got nan"),
         ({"friction": math.inf}, ModelError, r"friction: got inf"),
         ({"friction": None}, ModelError, r"friction: got None, expected a number"),

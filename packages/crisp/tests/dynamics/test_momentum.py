@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy.integrate import solve_ivp
 from contactworks import crisp
 from contactworks.common.rotations import random_quaternion
 
-from ..oracles import moment, momentum, rotation_vector_matrix  # noqa: TID252
+from ..oracles import moment, momentum  # noqa: TID252
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
 
@@ -42,56 +41,21 @@ def random_cloud(seed, count=6):
     return model, data
 
 
-def carried_momentum(model, data):
-    """Momentum as the scheme carries it: spins belong to the pose before the last rotation.
-
-    With the pose after it, the angular momentum of a body differs by first order in dt.
-    """
-    dt = model.options.timestep
-    state = moment(model, data.qpos, data.qvel)
-    linear = state.mass[:, None] * state.velocity[:, :3]
-    before = state.center - dt * state.velocity[:, :3]
-    angular = np.cross(before, linear).sum(0)
-    for inertia, velocity in zip(state.inertia, state.velocity, strict=True):
-        spin = velocity[3:]
-        angular += rotation_vector_matrix(-dt * spin) @ (inertia @ spin)
-    return linear.sum(0), angular
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_momentum_through_collisions_in_free_space(seed):
     """Linear and angular, off-centre hits of several bodies at once, with friction and rebounds."""
     model, data = random_cloud(seed)
     crisp.step(model, data)
-    linear, angular = carried_momentum(model, data)
+    linear, angular = momentum(moment(model, data.qpos, data.qvel))
     touched = 0
     for _ in range(60):
         crisp.step(model, data, 5)
         touched += int(data.contacts.is_active.sum())
-        now = carried_momentum(model, data)
+        now = momentum(moment(model, data.qpos, data.qvel))
         scale = float(model.body_mass.sum())
         np.testing.assert_allclose(now[0], linear, atol=1e-12 * scale)
         np.testing.assert_allclose(now[1], angular, atol=1e-12 * scale)
     assert touched > 0
-
-
-def test_momentum_to_first_order_with_the_usual_definition():
-    """With the inertia at the present pose, angular momentum strays to first order in dt."""
-    errors = []
-    for timestep in (1e-3, 5e-4):
-        builder = crisp.ModelBuilder(crisp.Options(gravity=WEIGHTLESS, timestep=timestep))
-        builder.add_body("top", mass=1.0, inertia=(0.01, 0.02, 0.025))
-        model = builder.build()
-        data = crisp.Data(model)
-        data.qvel[3:] = [0.1, 3.0, 0.2]
-        start = momentum(moment(model, data.qpos, data.qvel))[1]
-        worst = 0.0
-        for _ in range(round(1.0 / timestep)):
-            crisp.step(model, data)
-            now = momentum(moment(model, data.qpos, data.qvel))[1]
-            worst = max(worst, float(np.abs(now - start).max()))
-        errors.append(worst)
-    assert math.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1)
 
 
 def test_action_is_reaction():
@@ -124,12 +88,10 @@ def test_a_free_spin_conserves_angular_momentum(inertia):
     model = builder.build()
     data = crisp.Data(model)
     data.qvel[3:] = [0.1, 3.0, 0.2]
-    dt = model.options.timestep
 
     def angular():
         state = moment(model, data.qpos, data.qvel)
-        spin = state.velocity[1, 3:]
-        return rotation_vector_matrix(-dt * spin) @ (state.inertia[1] @ spin)
+        return state.inertia[1] @ state.velocity[1, 3:]
 
     crisp.step(model, data)
     start = angular()
@@ -138,26 +100,28 @@ def test_a_free_spin_conserves_angular_momentum(inertia):
         np.testing.assert_allclose(angular(), start, atol=1e-10 * np.linalg.norm(start))
 
 
-def test_the_energy_of_a_free_spin_drifts_by_first_order():
-    """Half the step, about half the drift: relative to the exact, constant energy."""
-    drifts = []
-    for timestep in (2e-3, 1e-3, 5e-4):
+def test_the_energy_of_a_free_spin_does_not_drift():
+    """Bounded by second order in dt over many tumbles about the unstable axis, at any spin."""
+    worst = []
+    for timestep in (2e-3, 1e-3):
         builder = crisp.ModelBuilder(crisp.Options(gravity=WEIGHTLESS, timestep=timestep))
         builder.add_body("top", mass=1.0, inertia=(0.01, 0.02, 0.025))
         model = builder.build()
         data = crisp.Data(model)
-        data.qvel[3:] = [0.1, 3.0, 0.2]
+        data.qvel[3:] = [0.3, 20.0, 0.5]
         start = 0.5 * float(data.qvel[3:] ** 2 @ [0.01, 0.02, 0.025])
-        crisp.step(model, data, round(2.0 / timestep))
-        spin = data.qvel[3:]
-        drifts.append(abs(0.5 * float(spin**2 @ [0.01, 0.02, 0.025]) / start - 1.0))
-    assert drifts[0] < 2e-2
-    for coarse, fine in pairwise(drifts):
-        assert 0.8 < math.log2(coarse / fine) < 2.2
+        change = 0.0
+        for _ in range(round(5.0 / timestep)):
+            crisp.step(model, data)
+            now = 0.5 * float(data.qvel[3:] ** 2 @ [0.01, 0.02, 0.025])
+            change = max(change, abs(now / start - 1.0))
+        worst.append(change)
+    assert worst[0] < 1e-3
+    assert math.log2(worst[0] / worst[1]) == pytest.approx(2.0, abs=0.2)
 
 
 def test_a_free_spin_follows_eulers_equations():
-    """Against SciPy's integration of I w' = (I w) x w in the body frame, first order in dt."""
+    """Against SciPy's integration of I w' = (I w) x w in the body frame, second order in dt."""
     inertia = np.array([0.01, 0.02, 0.025])
 
     def euler(_, w):
@@ -174,7 +138,7 @@ def test_a_free_spin_follows_eulers_equations():
         crisp.step(model, data, round(1.0 / timestep))
         errors.append(float(np.linalg.norm(data.qvel[3:] - exact)))
     assert errors[1] < 0.01
-    assert math.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1)
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
 def test_free_fall_is_semi_implicit_euler():

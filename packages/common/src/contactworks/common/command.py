@@ -83,6 +83,10 @@ def run_command(
             _complain(program, _unboxed(said.getvalue()))
         return int(stop.code or 0)
     act = dict(commands.values())[type(options)]
+    seed = getattr(options, "seed", getattr(getattr(options, "scene", None), "seed", 0))
+    if seed < 0:
+        _complain(program, f"--seed: got {seed}, expected 0 or more")
+        return 2
     try:
         return act(options)
     except (ContactworksError, OSError) as error:

@@ -17,7 +17,7 @@ from contactworks.common.poses import Pose
 
 from ._kernels.layout import BODY, BOX, CAPSULE, CYLINDER, GEOM, KIND_NAMES, PLANE, SPHERE
 from .collision.table import is_supported
-from .model import Model
+from .model import MAXIMUM_FRICTION, Model
 from .options import Options
 
 __all__ = ["BodyBuilder", "ModelBuilder"]
@@ -75,7 +75,7 @@ class BodyBuilder:
             name: unique name; made from the body's if not given.
             position: origin of the shape [m] in the body frame, (3,).
             quaternion: orientation wxyz in the body frame, (4,).
-            friction: Coulomb coefficient, >= 0; ``Options.friction_rule`` mixes those of a pair.
+            friction: Coulomb coefficient, 0 to 1e4; ``Options.friction_rule`` mixes a pair's.
             stiffness: contact stiffness [N/m]; two geoms are springs in series, shared over the
                 points of their manifold. ``inf`` is rigid.
             restitution: 0 to 1; a pair takes the larger one. A drop from h rebounds to e^2 h.
@@ -106,7 +106,7 @@ class BodyBuilder:
             shape=shape,
             position=_vector(position, 3, f"{where}, position"),
             quaternion=_quaternion(quaternion, f"{where}, quaternion"),
-            friction=_number(friction, f"{where}, friction", 0.0, math.inf),
+            friction=_number(friction, f"{where}, friction", 0.0, MAXIMUM_FRICTION),
             stiffness=_number(stiffness, f"{where}, stiffness", 0.0, None),
             restitution=_number(restitution, f"{where}, restitution", 0.0, 1.0),
             density=_number(density, f"{where}, density", 0.0, math.inf),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,11 @@ def cube_toss(command: CubeToss) -> int:
     from .tosses.study import StudyOptions, run_study
 
     check_plot_path(command.plot)
+    for name in ("half_width", "mass"):
+        value = getattr(command, name)
+        if value is not None and (command.data is None or not 0.0 < value < math.inf):
+            flag = name.replace("_", "-")
+            raise ModelError(f"--{flag}: got {value}, expected a positive number, beside --data")
     options = StudyOptions(
         seed=command.seed,
         evaluations=command.evaluations,
@@ -60,7 +66,10 @@ def cube_toss(command: CubeToss) -> int:
     console = result_console(_WIDTH)
     hidden: Mapping[str, float] | None = None
     if command.data is None:
-        console.print("no --data: tosses are made, with hidden parameters and sensor noise")
+        console.print(
+            "no --data: tosses are made by crisp itself, with hidden parameters and sensor noise; "
+            "they show whether the parameters are found, and are no fair comparison with MuJoCo"
+        )
         from .tosses.synthetic import synthetic_tosses
 
         tosses, hidden = synthetic_tosses(seed=command.seed)
@@ -95,6 +104,12 @@ def run_scene(command: SceneOptions) -> int:
         del options[common]
     if name == "bin-of-boxes":
         options["rng"] = command.seed
+    for key, value in {**options, "duration": command.duration}.items():
+        if key != "rng" and not (math.isfinite(value) and value >= 0.0):
+            raise ModelError(f"--{key.replace('_', '-')}: got {value}, expected 0 or more")
+    for key in ("ratio", "timestep", "duration"):
+        if options.get(key, command.duration) == 0.0:
+            raise ModelError(f"--{key}: got 0, expected a positive number")
     scene = getattr(scenes, name.replace("-", "_"))(**options)
     history = _run_with_history(scene, command.duration)
     metrics = scene.metrics()
@@ -162,6 +177,11 @@ def _run_with_history(scene: Scene, duration: float) -> dict[str, Any]:
     if not duration > 0.0:
         raise ModelError(f"--duration: got {duration}, expected a positive number of seconds")
     data = scene.data
+    if duration < scene.model.options.timestep:
+        raise ModelError(
+            f"--duration: got {duration}, expected a time step "
+            f"({scene.model.options.timestep} s) or more"
+        )
     rows: list[tuple[float, np.ndarray, np.ndarray, float]] = []
     for _ in range(round(duration / scene.model.options.timestep)):
         scene.step()

@@ -24,7 +24,7 @@ from ._kernels.layout import (
 from ._kernels.output import write_bodies
 from ._kernels.step import measure
 from .collision.table import is_supported
-from .model import Model
+from .model import MAXIMUM_FRICTION, Model
 
 __all__ = ["Contacts", "Data", "Snapshot", "SolverReport"]
 
@@ -273,7 +273,7 @@ class Data:
         Args:
             body_a: a body.
             body_b: another body.
-            friction: Coulomb coefficient, >= 0.
+            friction: Coulomb coefficient, 0 to 1e4.
             stiffness: [N/m], > 0 or inf, shared over the points of a manifold.
             restitution: 0 to 1.
 
@@ -281,10 +281,12 @@ class Data:
             ModelError: a value is out of range.
         """
         a, b = self._pair(body_a, body_b)
-        if not (0.0 <= friction < np.inf and stiffness > 0.0 and 0.0 <= restitution <= 1.0):
+        if not (
+            0.0 <= friction <= MAXIMUM_FRICTION and stiffness > 0.0 and 0.0 <= restitution <= 1.0
+        ):
             raise ModelError(
                 f"pair {body_a!r}, {body_b!r}: got friction {friction}, stiffness {stiffness}, "
-                f"restitution {restitution}; expected >= 0, > 0, 0 to 1"
+                f"restitution {restitution}; expected 0 to {MAXIMUM_FRICTION:g}, > 0, 0 to 1"
             )
         laws = [
             law for law in self._pair_laws if {int(law["body_a"]), int(law["body_b"])} != {a, b}

@@ -14,7 +14,7 @@ from contactworks.common.rotations import rotate_inverse
 
 from .builder import ModelBuilder
 from .data import Data, Snapshot
-from .model import Model
+from .model import MAXIMUM_FRICTION, Model
 from .simulation import forward, reset, step
 
 __all__ = ["CrispEngine", "EngineSnapshot"]
@@ -167,7 +167,7 @@ class CrispEngine:
 
     def set_friction(self, target: ContactTarget, value: float) -> None:
         """Set the Coulomb coefficient, >= 0."""
-        self._set(target, "friction", value, lambda x: 0.0 <= x < np.inf, "0 or more")
+        self._set(target, "friction", value, lambda x: 0.0 <= x <= MAXIMUM_FRICTION, "0 to 1e4")
 
     def stiffness(self, target: ContactTarget) -> float:
         """Return the contact stiffness [N/m]; inf where rigid."""

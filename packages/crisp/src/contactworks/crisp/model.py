@@ -12,7 +12,10 @@ from contactworks.common.errors import ModelError
 from ._kernels.layout import as_records
 from .options import Options
 
-__all__ = ["Model"]
+__all__ = ["MAXIMUM_FRICTION", "Model"]
+
+#: Beyond it a contact never slips anyway, and the cone is too flat for 64-bit numbers.
+MAXIMUM_FRICTION = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +113,32 @@ class Model:
         )
 
     def with_geoms(self, geoms: np.ndarray) -> Model:
-        """Return a model with other geom records (friction, stiffness, ...) of the same length."""
+        """Return a model with other friction, stiffness and restitution of its geoms.
+
+        Args:
+            geoms: a changed copy of ``geoms``.
+
+        Raises:
+            ModelError: another field was changed, or a value is out of range.
+        """
         if geoms.shape != self.geoms.shape or geoms.dtype != self.geoms.dtype:
             raise ModelError(
                 f"Model.with_geoms: got {geoms.shape} {geoms.dtype}, expected {self.geoms.shape}"
             )
+        for name in ("kind", "body", "dimensions", "position", "quaternion", "radius"):
+            if not np.array_equal(geoms[name], self.geoms[name]):
+                raise ModelError(f"Model.with_geoms: {name!r} was changed; build another model")
+        friction, restitution = geoms["friction"], geoms["restitution"]
+        allowed = {
+            f"friction 0 to {MAXIMUM_FRICTION:g}": (friction >= 0.0)
+            & (friction <= MAXIMUM_FRICTION),
+            "stiffness above 0": geoms["stiffness"] > 0.0,
+            "restitution 0 to 1": (restitution >= 0.0) & (restitution <= 1.0),
+        }
+        for expected, good in allowed.items():
+            if not np.all(good):
+                first = self.geom_names[int(np.flatnonzero(~good)[0])]
+                raise ModelError(f"Model.with_geoms: geom {first!r}: expected {expected}")
         return replace(self, geoms=geoms.copy(), bodies=self.bodies.copy())
 
     def _moving(self, body: str) -> np.void:

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contactworks.common.geometry.shapes import Box
 from contactworks.common.rotations import random_quaternion, rotate_inverse
 
 from . import scenes
+from .builder import ModelBuilder
+from .data import Data
+from .options import Options
 from .scenes import Scene
+from .simulation import step
 
 __all__ = ["CASES", "Check", "run_case"]
 
@@ -225,6 +230,22 @@ def _repeat() -> Iterator[Check]:
     yield Check("20 boxes, repeated on 1 and 2 threads", "runs that differ", 0.0, different, 0.0)
 
 
+def _spin() -> Iterator[Check]:
+    case = "flat box spinning about its middle axis, no torque"
+    builder = ModelBuilder(Options(timestep=0.002, gravity=(0.0, 0.0, 0.0)))
+    builder.add_body("box", mass=1.0).add_geom(Box((0.02, 0.1, 0.2)))
+    model = builder.build()
+    data = Data(model)
+    data.qvel[3:] = (1.0, 20.0, 1.0)
+    inertia = model.bodies["inertia"][1]
+    start = data.qvel[3:] @ inertia @ data.qvel[3:]
+    worst = 0.0
+    for _ in range(2500):
+        step(model, data)
+        worst = max(worst, abs(data.qvel[3:] @ inertia @ data.qvel[3:] / start - 1.0))
+    yield Check(case, "largest change of energy in 5 s, relative", 0.0, worst, 1e-3)
+
+
 def _solved(case: str, scene: Scene) -> Iterator[Check]:
     yield Check(case, "steps that missed the tolerance", 0.0, scene.unconverged_steps, 0.0)
 
@@ -243,6 +264,7 @@ CASES: dict[str, Callable[[], Iterator[Check]]] = {
     "compliant-rest": _compliant,
     "capsule-pinch": _pinch,
     "bin-50": _bin,
+    "free-spin": _spin,
     "turned-world": _turned,
     "repeat": _repeat,
 }
