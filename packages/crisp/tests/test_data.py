@@ -12,7 +12,7 @@ from contactworks.common.errors import ModelError, ShapeError
 from contactworks.common.rotations import quaternion_exp, random_quaternion, rotate
 
 from .drivers import at
-from .oracles import core_distance
+from .oracles import core_distance, moment
 from .scenarios import ball_and_box, crowd, heap, state_of, tower
 
 # Coordinates and body arrays
