@@ -203,3 +203,27 @@ def test_importing_loads_nothing_for_the_command_line() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [(["--seed", "-1"], "--seed: got -1"), (["--json", "."], "--json .: got")],
+)
+def test_shared_options_are_checked_before_the_work(words, complaint, capsys):
+    @dataclass(frozen=True)
+    class Options:
+        seed: int = 0
+        json: Path | None = None
+
+    @dataclass(frozen=True)
+    class Other:
+        pass
+
+    def work(options):
+        raise AssertionError("the work was begun")
+
+    commands = {"one": (Options, work), "two": (Other, work)}
+    assert run_command("program", "text", commands, ["one", *words]) == 2
+    said = capsys.readouterr().err
+    assert complaint in said
+    assert said.count("\n") == 1

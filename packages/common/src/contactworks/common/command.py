@@ -83,9 +83,9 @@ def run_command(
             _complain(program, _unboxed(said.getvalue()))
         return int(stop.code or 0)
     act = dict(commands.values())[type(options)]
-    seed = getattr(options, "seed", getattr(getattr(options, "scene", None), "seed", 0))
-    if seed < 0:
-        _complain(program, f"--seed: got {seed}, expected 0 or more")
+    refusal = _refusal(getattr(options, "scene", options))
+    if refusal:
+        _complain(program, refusal)
         return 2
     try:
         return act(options)
@@ -153,6 +153,18 @@ def result_console(width: int = 120) -> Any:
 
     console = Console()
     return console if console.is_terminal else Console(width=width)
+
+
+def _refusal(options: Any) -> str | None:
+    """Return what is wrong with the options that all commands share, before any work is done."""
+    seed = getattr(options, "seed", 0)
+    if seed < 0:
+        return f"--seed: got {seed}, expected 0 or more"
+    for name in ("json", "plot"):
+        path = getattr(options, name, None)
+        if path is not None and (path.is_dir() or not path.name):
+            return f"--{name} {path}: got a folder, expected the name of a file"
+    return None
 
 
 def _complain(program: str, text: str) -> None:
