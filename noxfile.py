@@ -28,7 +28,7 @@ LINTERS = str(ROOT / "ci" / "lint.txt")
 DOCS = str(ROOT / "docs" / "requirements.txt")
 
 PACKAGES = ("common", "crisp", "clash", "tac2real")
-EXTRAS = {"common": "mujoco,test", "crisp": "test", "clash": "test", "tac2real": "test"}
+EXTRAS = {"common": "mujoco,test", "crisp": "test", "clash": "test", "tac2real": "test,quadrants"}
 SOURCES = [f"packages/{package}/src" for package in PACKAGES]
 
 # What tests/repo, the coverage run and the artefact checks need beside the packages' own extras.
